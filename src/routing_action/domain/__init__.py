@@ -1,0 +1,1 @@
+"""The pure rules: cases, evidence, verdicts and results; no I/O, clock or environment."""

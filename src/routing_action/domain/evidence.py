@@ -1,0 +1,185 @@
+"""Collects, for each token, the best hit of a run; keeps no transcript, so memory is bounded.
+
+Order of hits: lower tier, then higher score, then CLI output over logs, then first seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from routing_action.domain.naming import names_token
+from routing_action.domain.tiers import compute_tier, effective_tier
+from routing_action.domain.transcript import EvidenceLine, LineKind, SourceKind
+
+PROOF_LIMIT = 2000
+"""Characters of a proof line that are kept."""
+
+_ACTIVITY = (LineKind.LOAD, LineKind.ATTEMPT, LineKind.READ, LineKind.TOOL_CALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The best evidence line for a token: its tier after the floors, score, and the proof."""
+
+    tier: int
+    score: int
+    kind: LineKind
+    source: SourceKind
+    detail: str
+    proof_line: str
+    number: int
+    text_tier: int
+    wrong_copy: bool = False
+    partial: bool = False
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Sorts the better hit first; equal ranks keep the one seen first."""
+        return (self.tier, -self.score, 0 if self.source is SourceKind.CLI_OUTPUT else 1)
+
+
+def better(first: Hit | None, second: Hit | None) -> Hit | None:
+    """The stronger of two hits; the first of equals; None only where both are."""
+    if first is None or second is None:
+        return first or second
+    return second if second.rank < first.rank else first
+
+
+def describe_place(line: EvidenceLine) -> str:
+    """Where a line stands and what it states, for people: `load at stdout line 12`."""
+    place = line.detail if line.source is SourceKind.LOG_FALLBACK else "stdout"
+    return f"{line.kind.value} at {place} line {line.number}"
+
+
+def build_hit(agent: str, token: str, line: EvidenceLine) -> Hit | None:
+    """The hit that a line is for a token, None where it is none."""
+    judged = effective_tier(agent, token, line)
+    if judged is None:
+        return None
+    tier, score = judged
+    return Hit(
+        tier=tier,
+        score=score,
+        kind=line.kind,
+        source=line.source,
+        detail=describe_place(line),
+        proof_line=(line.quote or line.text)[:PROOF_LIMIT],
+        number=line.number,
+        text_tier=compute_tier(agent, token, line.text, score),
+        wrong_copy=line.wrong_copy,
+        partial=line.partial,
+    )
+
+
+@dataclass(slots=True)
+class EvidenceCollector:
+    """Takes evidence lines one by one and keeps what a verdict needs.
+
+    `loads` lists the skills that were natively loaded, in order and without repeats; `attempts`
+    those called without success. `activity` is True after any tool or skill event.
+    """
+
+    agent: str
+    tokens: tuple[str, ...]
+    any_tokens: tuple[str, ...] = ()
+    hits: dict[str, Hit] = field(default_factory=dict)
+    any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
+    loads: list[str] = field(default_factory=list)
+    attempts: list[str] = field(default_factory=list)
+    wrong_copies: set[str] = field(default_factory=set)
+    activity: bool = False
+
+    def add(self, line: EvidenceLine) -> None:
+        """Judge one line for every token and keep it where it is the best so far."""
+        for token in self.tokens:
+            hit = build_hit(self.agent, token, line)
+            if hit is not None:
+                self._keep(token, hit)
+        self._note_activity(line)
+
+    def extend(self, lines: Iterable[EvidenceLine]) -> None:
+        """Add each line in order."""
+        for line in lines:
+            self.add(line)
+
+    def _keep(self, token: str, hit: Hit) -> None:
+        best = better(self.hits.get(token), hit)
+        if best is not None:
+            self.hits[token] = best
+        if hit.wrong_copy:
+            self.wrong_copies.add(token)
+
+    def _note_activity(self, line: EvidenceLine) -> None:
+        if line.kind in _ACTIVITY:
+            self.activity = True
+        if line.kind is LineKind.LOAD and line.skill and line.skill not in self.loads:
+            self.loads.append(line.skill)
+        if line.kind is LineKind.ATTEMPT and line.skill and line.skill not in self.attempts:
+            self.attempts.append(line.skill)
+        for token in self.any_tokens:
+            if token not in self.any_hits and _holds(line.text, token):
+                self.any_hits[token] = line
+
+    def best_of(self, names: Iterable[str]) -> Hit | None:
+        """The best hit among several names of one token (aliases)."""
+        best: Hit | None = None
+        for name in names:
+            best = better(best, self.hits.get(name))
+        return best
+
+    def merge(self, other: EvidenceCollector) -> None:
+        """Take over what another collector found; the strongest hit stays."""
+        for token, hit in other.hits.items():
+            self._keep(token, hit)
+        for token, line in other.any_hits.items():
+            self.any_hits.setdefault(token, line)
+        self.loads.extend(name for name in other.loads if name not in self.loads)
+        self.attempts.extend(name for name in other.attempts if name not in self.attempts)
+        self.wrong_copies |= other.wrong_copies
+        self.activity = self.activity or other.activity
+
+
+def as_log_line(line: EvidenceLine, path: str) -> EvidenceLine:
+    """The same line as found in a session log: it can reach Tier 2 at best."""
+    return replace(line, source=SourceKind.LOG_FALLBACK, detail=path)
+
+
+def _holds(text: str, token: str) -> bool:
+    """True where free text holds an activity token; those may end in `(` or `:`."""
+    if token[-1:].isalnum():
+        return names_token(text, token)
+    return token.casefold() in text.casefold()
+
+
+def explain_hit(hit: Hit | None, needed: int) -> str:
+    """Which rule gave a hit its tier, and what would have been needed for `needed`."""
+    if hit is None:
+        return "no line of the transcript names it as its target" + _needed(needed)
+    reason = _REASONS.get(hit.kind, "")
+    if hit.wrong_copy:
+        reason = "the file lies outside the folder that the skills were staged in"
+    elif hit.partial:
+        reason = "the read did not show the file's first lines"
+    elif hit.source is SourceKind.LOG_FALLBACK:
+        reason = "found in a session log alone, which is Tier 2 at best"
+    head = f"tier {hit.tier} (score {hit.score}): {reason}"
+    return head + ("" if hit.tier <= needed else _needed(needed))
+
+
+_REASONS = {
+    LineKind.LOAD: "a native load, proven by its successful result",
+    LineKind.ATTEMPT: "a native call without a successful result",
+    LineKind.READ: "a successful read of a file, which is no native load for this agent",
+    LineKind.TOOL_CALL: "a tool call that names it, without a proven read",
+    LineKind.TOOL_RESULT: "named in a tool's output, which proves nothing",
+    LineKind.MENTION: "named in text, which proves nothing",
+}
+
+
+def _needed(needed: int) -> str:
+    wanted = {
+        1: "needed: a native load with a successful result (tier 1)",
+        2: "needed: a load, or a successful read of the file itself (tier 2)",
+    }
+    return "; " + wanted.get(needed, f"needed: tier {needed}")

@@ -1,0 +1,87 @@
+"""What the harness must know of an agent CLI (a record of data), and what a reader must offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from routing_action.domain.transcript import EvidenceLine, Reading
+
+
+class Reader(Protocol):
+    """Turns the raw lines of one run into evidence lines, one line at a time.
+
+    A reader never raises, whatever the bytes; it counts what it does not recognise.
+    """
+
+    def feed(self, line: bytes) -> Iterable[EvidenceLine]:
+        """Take the next stdout line without its newline; give what it proves."""
+        ...
+
+    def feed_stderr(self, line: bytes) -> None:
+        """Take the next stderr line; it can explain a failure, never give evidence."""
+        ...
+
+    def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
+        """Say that the output has ended; give what only the end decides."""
+        ...
+
+    @property
+    def terminal_seen(self) -> bool:
+        """True once the CLI has printed its terminal event."""
+        ...
+
+    @property
+    def reading(self) -> Reading:
+        """The summary so far; complete after `finish`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """What a reader is told about the run it reads.
+
+    `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
+    Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
+    """
+
+    skills_roots: tuple[str, ...] = ()
+    cwd: str = ""
+    home: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One agent CLI as data. Paths are relative to the agent's home unless said otherwise.
+
+    `command` holds the argv, in which `{prompt}` and `{model}` stand for themselves as whole
+    arguments; `model_arguments` is added where a model is asked for. `home_variables` maps an
+    environment variable to a folder inside the unit's own home. `credential_variables` are the
+    only secrets that reach this agent; `pass_variables` other variables it may see (no secrets);
+    `set_variables` are fixed. `credential_files` are login files that are copied from the
+    user's home into the agent home. `shared_caches` are folders under the user's home that are
+    safe to share (linked in). `skill_folders` are the folders, relative to the workspace, where
+    this CLI finds a repository's skills; the first is where skills are staged.
+    `log_globs` name the session logs for the log fallback. `drops_skill_file_tokens`: a
+    `.../SKILL.md` requirement is dropped for this provider.
+    """
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    reader: Callable[[ReadContext], Reader]
+    model_arguments: tuple[str, ...] = ()
+    home_variables: Mapping[str, str] = field(default_factory=dict)
+    set_variables: Mapping[str, str] = field(default_factory=dict)
+    credential_variables: tuple[str, ...] = ()
+    pass_variables: tuple[str, ...] = ()
+    credential_files: tuple[str, ...] = ()
+    shared_caches: tuple[str, ...] = ()
+    skill_folders: tuple[str, ...] = ()
+    log_globs: tuple[str, ...] = ()
+    log_reader: Callable[[ReadContext], Reader] | None = None
+    version_arguments: tuple[str, ...] = ("--version",)
+    drops_skill_file_tokens: bool = False
+    npm_package: str = ""
+    documentation: str = ""

@@ -1,0 +1,214 @@
+"""Copilot CLI: `--output-format json` events, and the text mode of older releases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from routing_action.domain.provider import Provider, ReadContext
+from routing_action.domain.tiers import canonical_call
+from routing_action.domain.transcript import ApiFailure, EvidenceLine, LineKind, Usage
+from routing_action.providers.decoding import (
+    Record,
+    as_amount,
+    as_list,
+    as_record,
+    as_text,
+    flatten_text,
+    render_arguments,
+)
+from routing_action.providers.records import RecordReader, StderrRule
+
+_FAMILIES = (
+    "session.",
+    "assistant.",
+    "model.",
+    "tool.",
+    "user.",
+    "subagent.",
+    "agent.",
+    "skill.",
+    "hook.",
+    "permission.",
+    "system.",
+    "external_tool.",
+    "command.",
+    "mcp.",
+    "pending_messages.",
+)
+_LOADED_LINE = re.compile(r"● skill\((?P<skill>[^()\s]+)\)\s*")
+_FAILED_LINE = re.compile(r"✗ skill\((?P<skill>[^()\s]+)\).*")
+_EXIT_MARK = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*$")
+_SHELLS = ("bash", "powershell", "shell", "local_shell")
+_VIEWS = ("view", "read", "read_file")
+_LIMIT_TYPES = ("max_turns", "turn_limit", "max_autopilot_continues")
+
+
+class CopilotReader(RecordReader):
+    """Reads Copilot's JSON events, or its text lines where it prints no JSON."""
+
+    stderr_rules = (
+        StderrRule(re.compile(r"^Error: No authentication information found"), ApiFailure.AUTH),
+        StderrRule(re.compile(r"^Authentication failed"), ApiFailure.AUTH),
+        StderrRule(re.compile(r"^Failed to get response from the AI model")),
+        StderrRule(re.compile(r"^Error: .*(?:\b[45]\d\d\b|quota|rate limit|[Aa]uth)")),
+        StderrRule(
+            re.compile(r"^You (?:have no|'ve (?:used|reached)).*", re.IGNORECASE), ApiFailure.QUOTA
+        ),
+    )
+
+    def __init__(self, context: ReadContext) -> None:
+        """Start with no abort seen."""
+        super().__init__(context)
+        self._aborted = False
+
+    def in_subagent(self, record: Record) -> bool:
+        """A sub-agent's records bear its id, or the call that started it."""
+        return bool(record.get("agentId") or as_record(record.get("data")).get("parentToolCallId"))
+
+    def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
+        """Dispatch by event name; the catalogue and deltas prove nothing."""
+        kind = as_text(record.get("type"))
+        data = as_record(record.get("data"))
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            return handler(self, data)
+        if kind == "result":
+            return self._result(record)
+        if kind == "abort":
+            self._aborted = True
+            return ()
+        return () if kind.startswith(_FAMILIES) else None
+
+    def on_text(self, text: str) -> Iterable[EvidenceLine]:
+        """Text mode: `● skill(NAME)` as the whole line is a load, `✗ skill(NAME) ...` is none."""
+        loaded = _LOADED_LINE.fullmatch(text)
+        failed = _FAILED_LINE.fullmatch(text)
+        match = loaded or failed
+        if match is None:
+            return (self.line(LineKind.MENTION, text),)
+        self.note(tool_events=self.summary.tool_events + 1)
+        kind = LineKind.LOAD if loaded else LineKind.ATTEMPT
+        skill = match["skill"]
+        return (self.line(kind, canonical_call(skill), skill=skill),)
+
+    def _skills_loaded(self, data: Record) -> Iterable[EvidenceLine]:
+        """The catalogue: every skill that is offered, in every run."""
+        names = (
+            as_text(as_record(skill).get("name"))
+            for skill in as_list(data.get("skills"))
+            if as_record(skill).get("enabled") is not False
+        )
+        self.note(catalogue=tuple(name for name in names if name))
+        return ()
+
+    def _message(self, data: Record) -> Iterable[EvidenceLine]:
+        self.turn()
+        self.note(model=as_text(data.get("model")) or self.summary.model)
+        return self.say(flatten_text(data.get("content")))
+
+    def _call_start(self, data: Record) -> Iterable[EvidenceLine]:
+        self.note(model=as_text(data.get("model")) or self.summary.model)
+        return ()
+
+    def _tool_start(self, data: Record) -> Iterable[EvidenceLine]:
+        name = as_text(data.get("toolName"))
+        arguments = as_record(data.get("arguments"))
+        identity = data.get("toolCallId")
+        if name == "skill":
+            self.call(identity, "skill", name, as_text(arguments.get("skill")).strip())
+        elif name in _VIEWS:
+            partial = _first_line(arguments) > 1
+            path = as_text(arguments.get("path")) or as_text(arguments.get("file_path"))
+            self.call(identity, "file", name, path, partial=partial)
+        elif name in _SHELLS:
+            self.call(identity, "shell", name, as_text(arguments.get("command")))
+        else:
+            self.call(identity, "tool", name, render_arguments(arguments))
+        return ()
+
+    def _tool_complete(self, data: Record) -> Iterable[EvidenceLine]:
+        """A failing command says success here: its exit code decides."""
+        result = as_record(data.get("result"))
+        output = flatten_text(result.get("content")) or as_text(data.get("result"))
+        mark = _EXIT_MARK.search(output)
+        code = as_record(data.get("shellExecution")).get("exitCode")
+        if code is None and mark:
+            code = int(mark[1])
+        ok = data.get("success") is True and code in (None, 0)
+        shown = _EXIT_MARK.sub("", output)
+        return self.result(data.get("toolCallId"), ok=ok, output=shown)
+
+    def _call_failure(self, data: Record) -> Iterable[EvidenceLine]:
+        message = as_text(data.get("errorMessage"))
+        self.retry(message, kind=as_text(data.get("failureKind")), status=data.get("statusCode"))
+        return ()
+
+    def _error(self, data: Record) -> Iterable[EvidenceLine]:
+        kind = as_text(data.get("errorType"))
+        if kind in _LIMIT_TYPES:
+            self.note(limit=True)
+        else:
+            self.fail(as_text(data.get("message")), kind=kind, status=data.get("statusCode"))
+        return ()
+
+    def _turn_end(self, data: Record) -> Iterable[EvidenceLine]:
+        return ()
+
+    def _result(self, record: Record) -> Iterable[EvidenceLine]:
+        usage = as_record(record.get("usage"))
+        self.note(usage=Usage(premium_requests=as_amount(usage.get("premiumRequests"))))
+        if not self._aborted:
+            self.end()
+        return ()
+
+
+_HANDLERS = {
+    "session.skills_loaded": CopilotReader._skills_loaded,
+    "assistant.message": CopilotReader._message,
+    "model.call_start": CopilotReader._call_start,
+    "tool.execution_start": CopilotReader._tool_start,
+    "tool.execution_complete": CopilotReader._tool_complete,
+    "model.call_failure": CopilotReader._call_failure,
+    "session.error": CopilotReader._error,
+}
+
+
+def _first_line(arguments: Record) -> int:
+    span = as_list(arguments.get("view_range"))
+    first = span[0] if span else 1
+    return first if isinstance(first, int) else 1
+
+
+PROVIDER = Provider(
+    name="copilot",
+    title="Copilot CLI",
+    command=(
+        "copilot",
+        "-p",
+        "{prompt}",
+        "--allow-all-tools",
+        "--no-ask-user",
+        "--output-format",
+        "json",
+        "--log-level",
+        "debug",
+    ),
+    model_arguments=("--model", "{model}"),
+    reader=CopilotReader,
+    home_variables={"COPILOT_HOME": ".copilot"},
+    set_variables={"COPILOT_AUTO_UPDATE": "false"},
+    credential_variables=("COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
+    pass_variables=(
+        "COPILOT_OFFLINE",
+        "COPILOT_PROVIDER_BASE_URL",
+        "COPILOT_PROVIDER_TYPE",
+        "COPILOT_MODEL",
+    ),
+    shared_caches=(".cache/copilot",),
+    skill_folders=(".github/skills", ".claude/skills", ".agents/skills"),
+    log_globs=(".copilot/session-state/*/events.jsonl",),
+    log_reader=CopilotReader,
+    npm_package="@github/copilot",
+    documentation="Loads skills with its `skill` tool; `success: true` proves the load.",
+)

@@ -1,0 +1,113 @@
+"""From the bytes of a line to a record, and safe access to fields of any type; never raises."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+import msgspec
+
+Record = dict[str, Any]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SHORT = 1000
+_LARGEST_AMOUNT = 1e12
+_LARGEST_NESTED = 1_000_000
+
+
+def decode_record(line: bytes) -> Record | None:
+    """The JSON object of a line, None where the line is none.
+
+    Survives a BOM, NUL bytes, invalid UTF-8, lone surrogates and deep nesting.
+    """
+    body = line.strip().removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not body.startswith(b"{") or not body.endswith(b"}"):
+        return None
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _decode_slowly(body)
+    return value if isinstance(value, dict) else None
+
+
+def _decode_slowly(body: bytes) -> object:
+    text = body.decode("utf-8", "replace").replace("\x00", "")
+    try:
+        return _without_surrogates(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        return None
+
+
+def decode_value(text: str) -> object:
+    """A JSON value inside a string field, None where it is none or too large."""
+    if len(text) > _LARGEST_NESTED:
+        return None
+    try:
+        return _without_surrogates(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _without_surrogates(value: object) -> object:
+    """The same value with lone surrogates replaced, so that it can be written as UTF-8."""
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_without_surrogates(k)): _without_surrogates(v) for k, v in value.items()}
+    return value
+
+
+def as_record(value: object) -> Record:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_text(value: object) -> str:
+    """The value where it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_list(value: object) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_count(value: object) -> int | None:
+    """The value where it is a whole number of zero or more, else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def as_amount(value: object) -> float | None:
+    """The value where it is a finite number of zero or more, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < _LARGEST_AMOUNT else None
+
+
+def flatten_text(value: object) -> str:
+    """The text of a content field: a string, or the texts of a list of content blocks."""
+    if isinstance(value, str):
+        return value
+    parts = (as_text(as_record(item).get("text")) or as_text(item) for item in as_list(value))
+    return "\n".join(part for part in parts if part)
+
+
+def render_arguments(arguments: Record) -> str:
+    """The short, single-line arguments of a tool call: its target, never written content."""
+    shown = (
+        f"{key}={value}"
+        for key, value in arguments.items()
+        if isinstance(value, str) and len(value) <= _SHORT and "\n" not in value
+    )
+    return " ".join(shown)
+
+
+def command_text(value: object) -> str:
+    """A command as a stream gives it, a string or a list of arguments, as one string."""
+    if isinstance(value, list):
+        return shlex.join(str(part) for part in value)
+    return as_text(value)

@@ -1,0 +1,32 @@
+"""Finds the providers: every module of this package that holds a `PROVIDER`, and entry points."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+
+import routing_action.providers as package
+from routing_action.domain.provider import Provider
+
+ENTRY_POINT_GROUP = "routing_action.providers"
+DEFAULT_AGENTS = ("claude", "codex", "copilot")
+"""The agents of a run that names none."""
+
+
+@cache
+def all_providers() -> dict[str, Provider]:
+    """Every known provider by name; an entry point may add one, never replace one of ours."""
+    found: dict[str, Provider] = {}
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+        provider = getattr(
+            importlib.import_module(f"{package.__name__}.{module}"), "PROVIDER", None
+        )
+        if isinstance(provider, Provider):
+            found[provider.name] = provider
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        provider = point.load()
+        if isinstance(provider, Provider):
+            found.setdefault(provider.name, provider)
+    return found

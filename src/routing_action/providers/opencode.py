@@ -1,0 +1,113 @@
+"""opencode: `opencode run --format json` parts and the skill tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from routing_action.domain.provider import Provider, ReadContext
+from routing_action.domain.transcript import EvidenceLine, Usage
+from routing_action.providers.decoding import (
+    Record,
+    as_amount,
+    as_count,
+    as_record,
+    as_text,
+    flatten_text,
+    render_arguments,
+)
+from routing_action.providers.records import RecordReader, StderrRule
+
+_QUIET = ("step_start", "reasoning", "file", "snapshot", "patch", "agent", "retry")
+
+
+class OpencodeReader(RecordReader):
+    """Reads opencode's parts: a tool part holds call and result together."""
+
+    stderr_rules = (StderrRule(re.compile(r"^(?:Error: )?(?:AI_)?API(?:Call)?Error\b")),)
+
+    def __init__(self, context: ReadContext) -> None:
+        """Start counting tokens at zero."""
+        super().__init__(context)
+        self._tokens = [0, 0, 0, 0]
+        self._cost = 0.0
+
+    def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
+        """Dispatch by type."""
+        kind = record.get("type")
+        part = as_record(record.get("part"))
+        if kind == "text":
+            self.turn()
+            return self.say(as_text(part.get("text")))
+        if kind == "tool_use":
+            self.turn()
+            return self._tool(part)
+        if kind == "step_finish":
+            return self._step_finish(part)
+        if kind == "error":
+            return self._error(as_record(record.get("error")))
+        return () if kind in _QUIET else None
+
+    def _tool(self, part: Record) -> Iterable[EvidenceLine]:
+        name = as_text(part.get("tool"))
+        state = as_record(part.get("state"))
+        arguments = as_record(state.get("input"))
+        metadata = as_record(state.get("metadata"))
+        identity = part.get("callID")
+        self._open(identity, name, arguments)
+        code = metadata.get("exit")
+        ok = state.get("status") == "completed" and code in (None, 0)
+        output = as_text(state.get("output")) or as_text(state.get("error"))
+        if name == "bash" and isinstance(metadata.get("output"), str):
+            output = metadata["output"]
+        return self.result(identity, ok=ok, output=output, base=as_text(metadata.get("dir")))
+
+    def _open(self, identity: object, name: str, arguments: Record) -> None:
+        if name == "skill":
+            self.call(identity, "skill", name, as_text(arguments.get("name")).strip())
+        elif name == "read":
+            start = as_count(arguments.get("offset")) or 0
+            path = as_text(arguments.get("filePath"))
+            self.call(identity, "file", name, path, partial=start > 1)
+        elif name == "bash":
+            command = as_text(arguments.get("command"))
+            self.call(identity, "shell", name, command, cwd=as_text(arguments.get("workdir")))
+        else:
+            self.call(identity, "tool", name, render_arguments(arguments))
+
+    def _step_finish(self, part: Record) -> Iterable[EvidenceLine]:
+        """A step that ends for another reason than tool calls ends the run."""
+        tokens = as_record(part.get("tokens"))
+        cache = as_record(tokens.get("cache"))
+        for index, value in enumerate(
+            (tokens.get("input"), tokens.get("output"), cache.get("read"), tokens.get("reasoning"))
+        ):
+            self._tokens[index] += as_count(value) or 0
+        self._cost += as_amount(part.get("cost")) or 0.0
+        self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
+        if part.get("reason") not in ("tool-calls", None):
+            self.end()
+        return ()
+
+    def _error(self, error: Record) -> Iterable[EvidenceLine]:
+        data = as_record(error.get("data"))
+        message = as_text(data.get("message")) or flatten_text(error.get("message"))
+        self.fail(message, kind=as_text(error.get("name")), status=data.get("statusCode"))
+        self.end()
+        return ()
+
+
+PROVIDER = Provider(
+    name="opencode",
+    title="opencode",
+    command=("opencode", "run", "--format", "json", "{prompt}"),
+    model_arguments=("--model", "{model}"),
+    reader=OpencodeReader,
+    credential_variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
+    pass_variables=("OPENCODE_CONFIG_CONTENT",),
+    set_variables={"OPENCODE_DISABLE_AUTOUPDATE": "true"},
+    credential_files=(".local/share/opencode/auth.json",),
+    skill_folders=(".opencode/skills", ".claude/skills", ".agents/skills"),
+    npm_package="opencode-ai",
+    documentation="Loads skills with its skill tool; the state `completed` proves the load.",
+)

@@ -1,0 +1,312 @@
+"""What every reader shares: lines to records, calls paired with their results, and counting.
+
+A provider's reader subclasses `RecordReader` and says what each record means; this module owns
+the rules that hold for all of them, and never raises on any bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from routing_action.domain.naming import is_skill_file, skill_folder
+from routing_action.domain.provider import ReadContext
+from routing_action.domain.tiers import canonical_base, canonical_call
+from routing_action.domain.transcript import (
+    ApiFailure,
+    EvidenceLine,
+    LineKind,
+    Reading,
+)
+from routing_action.providers.decoding import Record, decode_record
+from routing_action.providers.failures import classify_failure
+from routing_action.providers.roots import lies_under
+from routing_action.providers.skill_files import in_a_skills_root, shown_files
+
+QUOTE_LIMIT = 4_000
+TEXT_LIMIT = 200_000
+_PENDING_LIMIT = 10_000
+_HELD_TEXT_LINES = 2_000
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_ENVELOPE = ("type", "msg", "event", "sessionID", "session_id", "timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that waits for its result.
+
+    `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.
+    """
+
+    kind: str
+    name: str
+    target: str
+    number: int
+    quote: str
+    subagent: bool = False
+    partial: bool = False
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StderrRule:
+    """An anchored pattern on a standard-error line, and the failure it stands for."""
+
+    pattern: re.Pattern[str]
+    failure: ApiFailure | None = None
+
+
+class RecordReader:
+    """Reads one run. Subclasses implement `on_record`, and `on_text` for a text mode.
+
+    `shell_loads` is True where a shell read of SKILL.md is the native load (codex).
+    """
+
+    shell_loads = False
+    stderr_rules: tuple[StderrRule, ...] = ()
+
+    def __init__(self, context: ReadContext) -> None:
+        """Start at line 0; `context` resolves paths."""
+        self.context = context
+        self.number = 0
+        self.summary = Reading()
+        self.terminal_seen = False
+        self.quote = ""
+        self._texts = 0
+        self._held: list[tuple[int, str]] = []
+        self._records = 0
+        self._calls: dict[str, Call] = {}
+        self._stderr: tuple[ApiFailure, str] | None = None
+        self._subagent = False
+        self._finished = False
+
+    # ---- the Reader protocol
+
+    def feed(self, line: bytes) -> Iterable[EvidenceLine]:
+        """Take the next stdout line; blank lines count for the numbering alone."""
+        self.number += 1
+        if not line.strip(b" \t\r\x00\xef\xbb\xbf"):
+            return ()
+        record = decode_record(line)
+        if record is None or not self.is_record(record):
+            self._hold_text(line)
+            return ()
+        self._records += 1
+        self.quote = self._quote(line)
+        self._subagent = self.in_subagent(record)
+        return list(self._recognise(record))
+
+    def feed_stderr(self, line: bytes) -> None:
+        """Keep the last failure that an anchored pattern finds."""
+        text = _clean(line)
+        for rule in self.stderr_rules:
+            match = rule.pattern.search(text)
+            if match:
+                failure = rule.failure or classify_failure(text[:2000])
+                self._stderr = (failure, text[:500])
+                return
+
+    def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
+        """Settle what only the end decides: text mode, unanswered calls, standard error."""
+        if self._finished:
+            return ()
+        self._finished = True
+        found: list[EvidenceLine] = []
+        if self._records:
+            self._count(unrecognised=self._texts)
+        else:
+            self._count(recognised=self._texts)
+            for number, text in self._held:
+                self.number, self.quote = number, text[:QUOTE_LIMIT]
+                found += self.on_text(text)
+            if self._texts:
+                self.note(has_text=True, turns=self.summary.turns + 1)
+        found += self._unanswered()
+        self._settle_stderr(exit_code)
+        return found
+
+    @property
+    def reading(self) -> Reading:
+        """The summary so far."""
+        return replace(self.summary, is_record_stream=self._records > 0)
+
+    # ---- for subclasses
+
+    def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
+        """What a record proves; None where it is not recognised."""
+        raise NotImplementedError
+
+    def is_record(self, record: Record) -> bool:
+        """True where a JSON object is an event of a CLI, not JSON that an agent wrote."""
+        return any(key in record for key in _ENVELOPE)
+
+    def on_text(self, text: str) -> Iterable[EvidenceLine]:
+        """What a line of plain-text output proves; a mention unless a subclass knows better."""
+        return (self.line(LineKind.MENTION, text),)
+
+    def in_subagent(self, record: Record) -> bool:
+        """True where a record belongs to a sub-agent."""
+        return False
+
+    def note(self, **changes: Any) -> None:  # noqa: ANN401 - checked by replace
+        """Change fields of the summary."""
+        self.summary = replace(self.summary, **changes)
+
+    def turn(self) -> None:
+        """A model turn happened; whatever was being retried before has recovered."""
+        self.note(turns=self.summary.turns + 1, retrying=None)
+
+    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports an API failure as final."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(failure=failure, failure_message=message[:500])
+
+    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports that it tries an API call again."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(retrying=failure, failure_message=message[:500])
+
+    def end(self) -> None:
+        """The CLI printed its genuine terminal event."""
+        self.terminal_seen = True
+        self.note(terminal=True)
+
+    def line(self, kind: LineKind, text: str, **fields: Any) -> EvidenceLine:  # noqa: ANN401
+        """An evidence line at the current source line."""
+        fields.setdefault("number", self.number)
+        fields.setdefault("quote", self.quote)
+        fields.setdefault("subagent", self._subagent)
+        return EvidenceLine(kind, text[:TEXT_LIMIT], **fields)
+
+    def mention(self, text: str, kind: LineKind = LineKind.MENTION) -> list[EvidenceLine]:
+        """Text that proves nothing, or no line at all where it is empty."""
+        return [self.line(kind, text)] if text.strip() else []
+
+    def say(self, text: str) -> list[EvidenceLine]:
+        """Text that the assistant wrote."""
+        if text.strip():
+            self.note(has_text=True)
+        return self.mention(text)
+
+    def call(
+        self,
+        identity: object,
+        kind: str,
+        name: str,
+        target: str,
+        *,
+        partial: bool = False,
+        cwd: str = "",
+    ) -> None:
+        """Remember a tool call until its result comes."""
+        self.note(tool_events=self.summary.tool_events + 1)
+        if len(self._calls) < _PENDING_LIMIT:
+            self._calls[str(identity)] = Call(
+                kind, name, target, self.number, self.quote, self._subagent, partial, cwd
+            )
+
+    def pending(self, identity: object) -> Call | None:
+        """The call of an id that still waits for its result."""
+        return self._calls.get(str(identity))
+
+    def result(
+        self, identity: object, *, ok: bool, output: str = "", base: str = ""
+    ) -> list[EvidenceLine]:
+        """Pair a result with its call: what the two prove together."""
+        call = self._calls.pop(str(identity), None)
+        found = [] if call is None else list(self.settle(call, ok=ok, output=output, base=base))
+        return found + self.mention(output, LineKind.TOOL_RESULT)
+
+    def settle(
+        self, call: Call, *, ok: bool, output: str = "", base: str = ""
+    ) -> Iterator[EvidenceLine]:
+        """The evidence lines of a call whose result is known."""
+        place = {"number": call.number, "quote": call.quote, "subagent": call.subagent}
+        if call.kind == "skill":
+            kind = LineKind.LOAD if ok else LineKind.ATTEMPT
+            yield self.line(
+                kind, canonical_call(call.target), skill=call.target, path=base, **place
+            )
+            return
+        detail = "command" if call.kind == "shell" else "tool"
+        text = f"{call.name} {call.target}".strip()
+        path = call.target if call.kind == "file" else ""
+        yield self.line(LineKind.TOOL_CALL, text, path=path, detail=detail, **place)
+        if ok and call.kind == "file":
+            yield self._read(call.target, partial=call.partial, place=place)
+        if ok and call.kind == "shell":
+            yield from self._shell_reads(call, output, place)
+
+    # ---- the shell rule
+
+    def _shell_reads(self, call: Call, output: str, place: Record) -> Iterator[EvidenceLine]:
+        shown = shown_files(call.target, call.cwd, output)
+        for path in shown.files:
+            yield self._read(path, partial=False, place=place)
+        for path, proven in shown.skills:
+            yield self._skill_read(path, proven=proven, place=place)
+
+    def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
+        """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""
+        read = self._read(path, partial=not proven, place=place)
+        rooted = in_a_skills_root(path, roots_known=bool(self.context.skills_roots))
+        if not (self.shell_loads and proven and rooted) or read.wrong_copy:
+            return read
+        folder = skill_folder(path)
+        return replace(read, kind=LineKind.LOAD, text=canonical_base(path), skill=folder[-1])
+
+    def _read(self, path: str, *, partial: bool, place: Record) -> EvidenceLine:
+        wrong = is_skill_file(path) and not lies_under(path, self.context)
+        return self.line(
+            LineKind.READ, f"read {path}", path=path, partial=partial, wrong_copy=wrong, **place
+        )
+
+    # ---- inside
+
+    def _recognise(self, record: Record) -> Iterable[EvidenceLine]:
+        found = self.on_record(record)
+        if found is None:
+            self._count(unrecognised=1)
+            return ()
+        self._count(recognised=1)
+        return found
+
+    def _count(self, *, recognised: int = 0, unrecognised: int = 0) -> None:
+        self.note(
+            recognised=self.summary.recognised + recognised,
+            unrecognised=self.summary.unrecognised + unrecognised,
+        )
+
+    def _hold_text(self, line: bytes) -> None:
+        """A line that is no record: text mode if no record ever comes, else unrecognised."""
+        self._texts += 1
+        if not self._records and len(self._held) < _HELD_TEXT_LINES:
+            self._held.append((self.number, _clean(line)[:TEXT_LIMIT]))
+
+    def _quote(self, line: bytes) -> str:
+        return line[:QUOTE_LIMIT].decode("utf-8", "replace").replace("\x00", "")
+
+    def _unanswered(self) -> list[EvidenceLine]:
+        found: list[EvidenceLine] = []
+        for call in self._calls.values():
+            found += self.settle(call, ok=False)
+        self._calls.clear()
+        return found
+
+    def _settle_stderr(self, exit_code: int | None) -> None:
+        """Standard error counts only where the run did not end well by its own account."""
+        if self._stderr is None or self.summary.failure is not None:
+            return
+        failure, message = self._stderr
+        if self._records and not self.summary.terminal:
+            self.note(retrying=failure, failure_message=message)
+        elif not self._records and exit_code != 0:
+            self.note(failure=failure, failure_message=message)
+
+
+def _clean(line: bytes) -> str:
+    """A line of text without BOM, carriage return, NUL and colours."""
+    text = line.decode("utf-8", "replace").removeprefix("\ufeff").replace("\x00", "")
+    return _ANSI.sub("", text).rstrip("\r")

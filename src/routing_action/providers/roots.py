@@ -1,0 +1,48 @@
+"""Tells whether a path that an agent named lies under the folder that the skills were staged in."""
+
+from __future__ import annotations
+
+from routing_action.domain.naming import fold, skill_folder, split_path
+from routing_action.domain.provider import ReadContext
+
+_HOME = ("~", "$home", "$codex_home", "$claude_config_dir", "$copilot_home")
+
+
+def lies_under(path: str, context: ReadContext) -> bool:
+    """True where the path resolves under a staged root, or where no root is known.
+
+    An absolute path must lie under a root. A relative one is joined to the working folder where
+    that is known; else the folders above the skill must be the end of a root, or the root must
+    be a whole workspace. A home path (`~`, `$HOME`) is expanded where the home is known.
+    """
+    if not context.skills_roots:
+        return True
+    full = _resolve(path, context)
+    return any(_under(full, root, context) for root in context.skills_roots)
+
+
+def _resolve(path: str, context: ReadContext) -> str:
+    plain = path.replace("\\", "/")
+    head, _, rest = plain.partition("/")
+    if fold(head) in _HOME and context.home:
+        return f"{context.home}/{rest}"
+    if not _is_rooted(plain) and context.cwd:
+        return f"{context.cwd}/{plain}"
+    return plain
+
+
+def _is_rooted(path: str) -> bool:
+    return path.startswith(("/", "~", "$")) or path[1:2] == ":"
+
+
+def _under(path: str, root: str, context: ReadContext) -> bool:
+    parts = [fold(part) for part in split_path(path)]
+    wanted = [fold(part) for part in split_path(root)]
+    if path.startswith("/") or path[1:2] == ":":
+        return parts[: len(wanted)] == wanted
+    if path.startswith(("~", "$")):
+        return False
+    above = [fold(part) for part in skill_folder(path)[:-1]]
+    if not above or "skills" not in wanted:
+        return ".." not in parts
+    return wanted[-len(above) :] == above

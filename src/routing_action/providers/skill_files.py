@@ -1,0 +1,62 @@
+"""Which SKILL.md files a command proved to have shown: the frontmatter must be in its output."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from routing_action.domain.naming import fold, is_skill_file, skill_folder, split_path
+from routing_action.providers.frontmatter import find_frontmatter
+from routing_action.providers.shell_reads import CommandReads, reads_of
+
+_ALIAS = re.compile(r"r\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFiles:
+    """What a command printed: other `files`, and SKILL.md files with whether that is proven."""
+
+    files: tuple[str, ...]
+    skills: tuple[tuple[str, bool], ...]
+
+
+def shown_files(command: str, cwd: str, output: str) -> ShownFiles:
+    """Judge a command that exited well by what it names and by what it printed."""
+    if not output.strip():
+        return ShownFiles((), ())
+    reads = reads_of(command, cwd)
+    shown = [path for path in dict.fromkeys(reads.files) if not _is_reported(output, path)]
+    skills = [path for path in shown if is_skill_file(path)]
+    proven = _proven_reads(skills, reads, output)
+    return ShownFiles(
+        files=tuple(path for path in shown if path not in skills),
+        skills=tuple((path, path in proven) for path in skills),
+    )
+
+
+def in_a_skills_root(path: str, *, roots_known: bool) -> bool:
+    """True below a folder named `skills`, a staged root, or a root alias of codex' catalogue."""
+    parts = [fold(part) for part in split_path(path)]
+    alias = len(parts) == len(("r1", "name", "SKILL.md")) and _ALIAS.fullmatch(parts[0])
+    return "skills" in parts[:-2] or bool(alias) or (roots_known and len(parts) > 1)
+
+
+def _proven_reads(skills: list[str], reads: CommandReads, output: str) -> set[str]:
+    """The SKILL.md paths whose frontmatter the output shows."""
+    if not skills:
+        return set()
+    shown = find_frontmatter(output)
+    spoken = find_frontmatter("\n".join(reads.spoken).replace("\\n", "\n"))
+    names = {name.casefold() for name in shown.names - spoken.names}
+    alone = len(skills) == 1 and shown.opens and not spoken.opens
+    return {path for path in skills if alone or fold(skill_folder(path)[-1]) in names}
+
+
+def _is_reported(output: str, path: str) -> bool:
+    """True where the output says that this very path could not be read."""
+    return (
+        re.search(
+            rf"{re.escape(path)}['’\"]?:? (?:No such file|Permission denied|Is a dir)", output
+        )
+        is not None
+    )
