@@ -77,12 +77,14 @@ class EvidenceCollector:
     """Takes evidence lines one by one and keeps what a verdict needs.
 
     `loads` lists the skills that were natively loaded, in order and without repeats; `attempts`
-    those called without success. `activity` is True after any tool or skill event.
+    those called without success. `activity` is True after any tool or skill event. Where
+    `count_subagents` is off, a load in a sub-agent is worth no more than an attempt.
     """
 
     agent: str
     tokens: tuple[str, ...]
     any_tokens: tuple[str, ...] = ()
+    count_subagents: bool = True
     hits: dict[str, Hit] = field(default_factory=dict)
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
     loads: list[str] = field(default_factory=list)
@@ -92,6 +94,8 @@ class EvidenceCollector:
 
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""
+        if line.subagent and line.kind is LineKind.LOAD and not self.count_subagents:
+            line = replace(line, kind=LineKind.ATTEMPT)
         for token in self.tokens:
             hit = build_hit(self.agent, token, line)
             if hit is not None:

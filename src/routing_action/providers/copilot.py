@@ -50,6 +50,8 @@ class CopilotReader(RecordReader):
     stderr_rules = (
         StderrRule(re.compile(r"^Error: No authentication information found"), ApiFailure.AUTH),
         StderrRule(re.compile(r"^Authentication failed"), ApiFailure.AUTH),
+        StderrRule(re.compile(r"^Authorization error"), ApiFailure.AUTH),
+        StderrRule(re.compile(r"^Execution failed: ")),
         StderrRule(re.compile(r"^Failed to get response from the AI model")),
         StderrRule(re.compile(r"^Error: .*(?:\b[45]\d\d\b|quota|rate limit|[Aa]uth)")),
         StderrRule(

@@ -28,7 +28,9 @@ class GeminiReader(RecordReader):
     stderr_rules = (
         StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),
         StderrRule(re.compile(r"^Error when talking to Gemini API")),
-        StderrRule(re.compile(r"^When using Gemini API, you must specify")),
+        StderrRule(
+            re.compile(r"^When using Gemini API, you must specify|^GEMINI_API_KEY not found")
+        ),
         StderrRule(re.compile(r"^Please set an Auth method|^Invalid auth method", re.IGNORECASE)),
         StderrRule(re.compile(r"^\[API Error:")),
     )

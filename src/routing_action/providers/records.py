@@ -230,14 +230,14 @@ class RecordReader:
                 kind, canonical_call(call.target), skill=call.target, path=base, **place
             )
             return
-        detail = "command" if call.kind == "shell" else "tool"
-        text = f"{call.name} {call.target}".strip()
-        path = call.target if call.kind == "file" else ""
-        yield self.line(LineKind.TOOL_CALL, text, path=path, detail=detail, **place)
         if ok and call.kind == "file":
             yield self._read(call.target, partial=call.partial, place=place)
         if ok and call.kind == "shell":
             yield from self._shell_reads(call, output, place)
+        detail = "command" if call.kind == "shell" else "tool"
+        text = f"{call.name} {call.target}".strip()
+        path = call.target if call.kind == "file" else ""
+        yield self.line(LineKind.TOOL_CALL, text, path=path, detail=detail, **place)
 
     # ---- the shell rule
 
@@ -300,9 +300,10 @@ class RecordReader:
         if self._stderr is None or self.summary.failure is not None:
             return
         failure, message = self._stderr
+        silent = self.summary.turns == 0 and not self.summary.has_text
         if self._records and not self.summary.terminal:
             self.note(retrying=failure, failure_message=message)
-        elif not self._records and exit_code != 0:
+        elif silent if self._records else exit_code != 0:
             self.note(failure=failure, failure_message=message)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from routing_action.domain.naming import fold, skill_folder, split_path
 from routing_action.domain.provider import ReadContext
 
+_ALIAS = re.compile(r"r\d+")  # codex' short name of a root in its catalogue, such as r1
 _HOME = ("~", "$home", "$codex_home", "$claude_config_dir", "$copilot_home")
 
 
@@ -43,6 +46,8 @@ def _under(path: str, root: str, context: ReadContext) -> bool:
     if path.startswith(("~", "$")):
         return False
     above = [fold(part) for part in skill_folder(path)[:-1]]
+    if len(above) == 1 and _ALIAS.fullmatch(above[0]):
+        return True
     if not above or "skills" not in wanted:
         return ".." not in parts
     return wanted[-len(above) :] == above

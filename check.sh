@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# The gate: everything that must hold before a change is taken; see --help.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+# shellcheck source=scripts/env.sh
+source "$root/scripts/env.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: ./check.sh [--full]
+
+Sets up the dev environment (once) and runs every check, also after one has failed.
+
+  --full  run the slow tests, and those with real agent CLIs, too
+
+exit codes: 0 all checks passed, 1 one or more did not, 2 usage, 4 no environment could be made
+TEXT
+}
+
+passed=0
+failed=()
+
+# Microseconds; whole seconds only where bash is older than 5.
+now() {
+  local stamp=${EPOCHREALTIME:-${SECONDS}.000000}
+  printf '%s' "${stamp/[.,]/}"
+}
+
+# Runs a step and tells on one line how it ended; what it printed is shown where it failed.
+step() {
+  local name=$1 started outcome=ok code=0 tenths
+  shift
+  started=$(now)
+  "$@" >"$scratch/output" 2>&1 || code=$?
+  if ((code != 0)); then
+    outcome=FAIL
+    cat -- "$scratch/output"
+    failed+=("$name")
+  else
+    passed=$((passed + 1))
+  fi
+  tenths=$((($(now) - started) / 100000))
+  printf '%-4s %s (%d.%d s)\n' "$outcome" "$name" $((tenths / 10)) $((tenths % 10))
+}
+
+# --- steps ------------------------------------------------------------------------------------
+
+check_shell_scripts() {
+  local scripts=()
+  while IFS= read -r -d '' script; do scripts+=("$script"); done < <(
+    git ls-files -z --cached --others --exclude-standard -- '*.sh' .ci/run
+  )
+  shellcheck --external-sources --source-path=SCRIPTDIR -- "${scripts[@]}"
+}
+
+# Prints, each ended by a zero byte, the workflows and the action that there are; $1 limits the kind.
+list_actions() {
+  case ${1:-all} in workflows | all) find .github/workflows -name '*.y*ml' -print0 2>/dev/null ;; esac
+  case ${1:-all} in action | all) [[ ! -f action.yml ]] || printf 'action.yml\0' ;; esac
+}
+
+check_schema() {
+  local schema=$1 kind=$2
+  list_actions "$kind" | xargs -0 check-jsonschema --builtin-schema "$schema"
+}
+
+run_zizmor() { list_actions | xargs -0 zizmor --offline --strict-collection --no-progress; }
+
+# Shows the tests as they run; $1 names a file for what they print, the rest goes to pytest.
+run_pytest() {
+  local log=$1 code=0
+  shift
+  # Straight to the terminal or the CI's log, not held back by step.
+  python -m pytest -n 2 --color=no "$@" 2>&1 | tee -- "$log" >&3 || code=$?
+  if ((code == 5)); then
+    printf 'no test was found\n' >&3
+  fi
+  return "$code"
+}
+
+measure_tests() { run_pytest "$scratch/fast.log" --cov --cov-report= ; }
+
+check_coverage() {
+  local floor=$1
+  shift
+  python -m coverage report --fail-under="$floor" --precision=2 "$@"
+}
+
+# The sum of all pytest runs, in a line that CI systems know.
+count_tests() {
+  awk '
+    /^=+ .* in [0-9.]+s/ {
+      for (i = 2; i <= NF; i++) {
+        word = $i; sub(/,$/, "", word)
+        if (word == "passed") passed += $(i - 1)
+        if (word == "failed" || word ~ /^errors?$/) failed += $(i - 1)
+        if (word == "skipped") skipped += $(i - 1)
+      }
+    }
+    END { printf "tests: %d passed, %d failed, %d skipped\n", passed, failed, skipped }
+  ' "$scratch"/*.log
+}
+
+# --- the order of the steps -------------------------------------------------------------------
+
+run_static_steps() {
+  step 'ruff check' ruff check .
+  step 'ruff format' ruff format --check .
+  step 'mypy' mypy
+  step 'import contracts' lint-imports --no-cache
+  step 'tree' python scripts/check_tree.py
+  step 'locks' scripts/lock.sh --check
+  step 'shellcheck' check_shell_scripts
+  if [[ -f scripts/generate.py ]]; then
+    step 'generated documents' python scripts/generate.py --check
+  fi
+  if [[ -d .github/workflows || -f action.yml ]]; then
+    step 'zizmor' run_zizmor
+    step 'jactionlint' jactionlint --no-online --strict-exit
+  fi
+  if [[ -d .github/workflows ]]; then
+    step 'schema of the workflows' check_schema vendor.github-workflows workflows
+  fi
+  if [[ -f action.yml ]]; then
+    step 'schema of the action' check_schema vendor.github-actions action
+  fi
+}
+
+run_test_steps() {
+  step 'tests' measure_tests
+  step 'coverage of the domain, 100 %' check_coverage 100 --include='*/routing_action/domain/*'
+  step 'coverage, 90 %' check_coverage 90
+  if [[ $full == yes ]]; then
+    step 'slow and live tests' run_pytest "$scratch/slow.log" -m 'slow or live'
+  fi
+}
+
+sum_up() {
+  if ((${#failed[@]} == 0)); then
+    printf 'gate: all %d checks passed\n' "$passed"
+  else
+    printf 'gate: %d checks passed, %d failed:\n' "$passed" "${#failed[@]}"
+    printf '  %s\n' "${failed[@]}"
+  fi
+  count_tests
+  ((${#failed[@]} == 0))
+}
+
+# Leaves nothing of the caller's settings, or of a git hook that this runs in, to the tools.
+clear_tool_variables() {
+  local name
+  # shellcheck disable=SC2046 # a list of names
+  unset $(git rev-parse --local-env-vars)
+  unset COVERAGE_RCFILE COVERAGE_PROCESS_START COVERAGE_PROCESS_CONFIG MYPYPATH SHELLCHECK_OPTS
+  unset JACTIONLINT_ONLINE GH_TOKEN GITHUB_TOKEN
+  for name in ${!PYTEST_@} ${!RUFF_@} ${!MYPY_@} ${!ZIZMOR_@} ${!HYPOTHESIS_@}; do unset "$name"; done
+}
+
+full=no
+case ${1:-} in
+  --help | -h) usage && exit ;;
+  --full) full=yes ;;
+  '') ;;
+  *) usage >&2 && exit 2 ;;
+esac
+
+cd -- "$root"
+prepare_environment dev || exit
+clear_tool_variables
+PATH=$(dirname -- "$VENV_PYTHON"):$PATH
+# No module of the caller's folder may stand in for one of the standard library.
+export PATH PYTHONSAFEPATH=1
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+export COVERAGE_FILE=$scratch/coverage
+exec 3>&1
+
+run_static_steps
+run_test_steps
+sum_up

@@ -1,0 +1,200 @@
+"""Judge a stored transcript by the same path as a live run; no agent is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routing_action.domain.case import Case, Expectations, expectations_for
+from routing_action.domain.evidence import EvidenceCollector, Hit, explain_hit
+from routing_action.domain.naming import is_file_token
+from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
+from routing_action.domain.provider import Provider, ReadContext
+from routing_action.domain.transcript import Reading, Usage
+from routing_action.domain.verdict import Verdict, judge
+from routing_action.errors import DocumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a transcript proved; `verdict` is None where no case was given."""
+
+    provider: Provider
+    evidence: EvidenceCollector
+    reading: Reading
+    outcome: Outcome
+    verdict: Verdict | None = None
+
+
+def iterate_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, split at LF alone, without it; constant memory but for the line."""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                yield line.removesuffix(b"\n")
+    except OSError as error:
+        raise DocumentError(
+            f"cannot be read: {error.strerror}",
+            file=str(path),
+            remedy="name the transcript that a batch left under its transcripts/ folder",
+        ) from None
+
+
+def read_transcript(
+    provider: Provider,
+    stdout: Iterable[bytes],
+    stderr: Iterable[bytes],
+    *,
+    context: ReadContext,
+    evidence: EvidenceCollector,
+    exit_code: int | None,
+) -> Reading:
+    """Feed a whole transcript into a reader and collect its evidence."""
+    reader = provider.reader(context)
+    for line in stdout:
+        evidence.extend(reader.feed(line))
+    for line in stderr:
+        reader.feed_stderr(line)
+    evidence.extend(reader.finish(exit_code))
+    return reader.reading
+
+
+def evaluate_tokens(
+    provider: Provider,
+    stdout: Iterable[bytes],
+    stderr: Iterable[bytes],
+    tokens: Iterable[str],
+    *,
+    end: RunEnd,
+    context: ReadContext,
+    count_subagents: bool = True,
+) -> Evaluation:
+    """The best hit for each token, and how the run ended."""
+    evidence = EvidenceCollector(
+        provider.name, tuple(dict.fromkeys(tokens)), count_subagents=count_subagents
+    )
+    reading = read_transcript(
+        provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
+    )
+    return Evaluation(provider, evidence, reading, decide_outcome(reading, end))
+
+
+def evaluate_case(
+    provider: Provider,
+    stdout: Iterable[bytes],
+    stderr: Iterable[bytes],
+    case: Case,
+    *,
+    end: RunEnd,
+    context: ReadContext,
+    count_subagents: bool = True,
+) -> Evaluation:
+    """The verdict of a case on a transcript."""
+    expectations = expectations_for(
+        case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
+    )
+    evidence = EvidenceCollector(
+        provider.name,
+        expectations.tokens,
+        expectations.any_tokens,
+        count_subagents=count_subagents,
+    )
+    reading = read_transcript(
+        provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
+    )
+    verdict = judge(case, expectations, evidence, reading, end)
+    return Evaluation(provider, evidence, reading, verdict.outcome, verdict)
+
+
+def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    """The JSON answer of `evaluate`."""
+    hits: dict[str, Hit | None] = {
+        token: evaluation.evidence.hits.get(token) for token in evaluation.evidence.tokens
+    }
+    reading = evaluation.reading
+    answer: dict[str, Any] = {
+        "token_hits": {token: describe_hit(hit) for token, hit in hits.items()},
+        "run": {
+            "outcome": evaluation.outcome.value,
+            "recognised_events": reading.recognised,
+            "unrecognised_events": reading.unrecognised,
+        },
+        "usage": _describe_usage(reading.usage),
+        "cost_usd": reading.cost_usd,
+        "catalogue": list(reading.catalogue or ()),
+        "catalogue_known": reading.catalogue is not None,
+        "loaded_skills": list(evaluation.evidence.loads),
+        "cli_version": reading.cli_version,
+        "model": reading.model,
+    }
+    if evaluation.verdict is not None:
+        answer["verdict"] = _describe_verdict(evaluation.verdict)
+    return answer
+
+
+def describe_hit(hit: Hit | None) -> dict[str, Any] | None:
+    """A hit as results.json and `evaluate` show it."""
+    if hit is None:
+        return None
+    return {
+        "tier": hit.tier,
+        "best_score": hit.score,
+        "source_kind": hit.source.value,
+        "source_detail": hit.detail,
+        "proof_line": hit.proof_line,
+    }
+
+
+def _describe_usage(usage: Usage | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    return {name: getattr(usage, name) for name in Usage.__slots__}
+
+
+def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "status": verdict.status.value,
+        "failure_kind": verdict.failure_kind,
+        "failure_category": verdict.failure_category.value if verdict.failure_category else None,
+        "matched_evidence": list(verdict.matched),
+        "missing_evidence": list(verdict.missing),
+        "optional_hits": list(verdict.optional_hits),
+        "disallowed_hits": list(verdict.disallowed_hits),
+        "timed_out": verdict.timed_out,
+    }
+
+
+def explain_evaluation(evaluation: Evaluation, expectations: Expectations | None) -> str:
+    """For people: each token's deciding line, the rule behind its tier, and what was needed."""
+    needed = (
+        {need.token: need.min_tier for need in expectations.requirements} if expectations else {}
+    )
+    reading = evaluation.reading
+    counts = f"{reading.recognised} events recognised, {reading.unrecognised} not"
+    lines = [f"{evaluation.provider.title}: {evaluation.outcome.value} ({counts})"]
+    if reading.failure_message:
+        lines.append(f"  the CLI said: {reading.failure_message}")
+    if evaluation.verdict is not None:
+        lines.append(_verdict_line(evaluation.verdict))
+    for token in evaluation.evidence.tokens:
+        hit = evaluation.evidence.hits.get(token)
+        default = 2 if is_file_token(token) else 1
+        lines += _explain_token(token, hit, needed.get(token, default))
+    if evaluation.evidence.loads:
+        lines.append(f"  loaded in this order: {', '.join(evaluation.evidence.loads)}")
+    return "\n".join(lines)
+
+
+def _verdict_line(verdict: Verdict) -> str:
+    kind = f" ({verdict.failure_kind})" if verdict.failure_kind else ""
+    missing = f"; missing: {', '.join(verdict.missing)}" if verdict.missing else ""
+    return f"verdict: {verdict.status.value}{kind}{missing}"
+
+
+def _explain_token(token: str, hit: Hit | None, needed: int) -> list[str]:
+    lines = [f"  {token}: {explain_hit(hit, needed)}"]
+    if hit is not None:
+        lines.append(f"    {hit.detail}: {hit.proof_line[:300]}")
+    return lines

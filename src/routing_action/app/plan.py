@@ -1,0 +1,91 @@
+"""What is to be run: cases and providers chosen, units built, shards balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from routing_action.domain.case import Case, select_cases
+from routing_action.domain.naming import fold
+from routing_action.domain.plan import Shard, Unit, build_shards, build_units
+from routing_action.domain.provider import Provider
+from routing_action.domain.results import Results
+from routing_action.errors import NothingToRunError, UsageError
+from routing_action.store.documents import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The filters as they were asked for; empty means all."""
+
+    agents: tuple[str, ...]
+    case_ids: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int | None = None
+    trials: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The corpus, what was chosen of it, and the units in the order of the results."""
+
+    corpus: Corpus
+    selection: Selection
+    providers: Mapping[str, Provider]
+    cases: tuple[Case, ...]
+    units: tuple[Unit, ...]
+
+
+def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Provider]) -> Plan:
+    """Apply the filters; an unknown case id or category is an error, an empty rest another."""
+    _refuse_unknown("case", selection.case_ids, [case.case_id for case in corpus.cases])
+    _refuse_unknown("category", selection.categories, [case.category for case in corpus.cases])
+    cases = select_cases(
+        corpus.cases,
+        case_ids=selection.case_ids,
+        categories=selection.categories,
+        sample=selection.sample,
+        seed=selection.seed or 0,
+    )
+    if not cases or not selection.agents:
+        raise NothingToRunError(
+            f"{corpus.file}: the filters leave no case of {len(corpus.cases)}",
+            remedy="widen --case-id and --category; `routing-action plan` shows what there is",
+        )
+    units = build_units(cases, selection.agents, selection.trials)
+    chosen = {name: providers[name] for name in selection.agents}
+    return Plan(corpus, selection, chosen, tuple(cases), tuple(units))
+
+
+def _refuse_unknown(what: str, wanted: Sequence[str], known: Sequence[str]) -> None:
+    names = {fold(name) for name in known}
+    missing = [name for name in wanted if fold(name) not in names]
+    if missing and len(missing) < len(wanted):
+        raise UsageError(
+            f"no {what} {', '.join(repr(name) for name in missing)}",
+            remedy=f"known: {', '.join(sorted(set(known)))[:500]}",
+        )
+
+
+def recorded_durations(results: Sequence[Results]) -> dict[tuple[str, str], int]:
+    """The longest duration of each pair in earlier results, in milliseconds."""
+    durations: dict[tuple[str, str], int] = {}
+    for row in (row for result in results for row in result.results):
+        pair = (row.agent, row.case_id)
+        durations[pair] = max(durations.get(pair, 0), row.duration_ms)
+    return durations
+
+
+def plan_shards(plan: Plan, shards: int, durations: Mapping[tuple[str, str], int]) -> list[Shard]:
+    """Each provider's cases in at most `shards` parts; GitHub takes at most 256 jobs."""
+    planned = build_shards(plan.cases, plan.selection.agents, shards, durations)
+    if len(planned) > MATRIX_LIMIT:
+        raise UsageError(
+            f"{len(planned)} jobs are more than a matrix can hold ({MATRIX_LIMIT})",
+            remedy="ask for fewer --shards or agents",
+        )
+    return planned
+
+
+MATRIX_LIMIT = 256

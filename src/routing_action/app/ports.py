@@ -1,0 +1,28 @@
+"""What the use cases need of the outside: the clock, ids, and where lines go."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Injected so that tests decide them. `now` is aware, in UTC; `new_id` gives a UUID v4."""
+
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    write_error: Callable[[str], None]
+
+
+def format_time(moment: datetime) -> str:
+    """An aware moment as our files write it: UTC, milliseconds, `Z`."""
+    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def new_uuid() -> str:
+    """A random UUID v4."""
+    return str(uuid.uuid4())

@@ -1,0 +1,235 @@
+"""Runs one unit: launch, process, reading, evidence, log fallback, verdict and row."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from routing_action.app.ports import Ports, format_time
+from routing_action.app.rows import RunRecord, build_row, explain_failure, read_excerpt
+from routing_action.domain.case import Expectations, expectations_for
+from routing_action.domain.evidence import EvidenceCollector, as_log_line
+from routing_action.domain.outcome import Outcome, RunEnd
+from routing_action.domain.plan import Unit
+from routing_action.domain.provider import Provider, ReadContext, Reader
+from routing_action.domain.results import UnitResult
+from routing_action.domain.transcript import EndedBy, Reading
+from routing_action.domain.verdict import Verdict, judge
+from routing_action.errors import HarnessError
+from routing_action.harness.capture import TranscriptSink
+from routing_action.harness.lifecycle import LifecycleLog, UnitState
+from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
+from routing_action.harness.redaction import Redactor
+from routing_action.settings import RunSettings
+from routing_action.store.batch import BatchFolder
+
+
+@dataclass(slots=True)
+class Launch:
+    """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
+
+    `close` takes everything away again and gives notes about what it could not.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: dict[str, str]
+    context: ReadContext
+    notes: tuple[str, ...] = ()
+    cli_version: str | None = None
+    model: str | None = None
+    new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
+    close: Callable[[], Sequence[str]] = field(default=lambda: ())
+
+
+class Launcher(Protocol):
+    """Prepares units; live or from recordings."""
+
+    def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
+        """Make everything that the unit needs; HarnessError where that fails."""
+        ...
+
+
+@dataclass(slots=True)
+class _Trace:
+    """A run while it is read."""
+
+    expectations: Expectations
+    evidence: EvidenceCollector
+    reader: Reader
+
+
+class UnitRunner:
+    """Runs units of one batch; keeps which agents were stopped for the rest of it."""
+
+    def __init__(
+        self,
+        *,
+        providers: dict[str, Provider],
+        settings: RunSettings,
+        folder: BatchFolder,
+        launcher: Launcher,
+        lifecycle: LifecycleLog,
+        redactor: Redactor,
+        ports: Ports,
+        cancel: asyncio.Event,
+    ) -> None:
+        """Everything that a unit needs and does not own."""
+        self.providers = providers
+        self.settings = settings
+        self.folder = folder
+        self.launcher = launcher
+        self.lifecycle = lifecycle
+        self.redactor = redactor
+        self.ports = ports
+        self.cancel = cancel
+        self.stopped: dict[str, str] = {}
+
+    async def run(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
+        """Run a unit to its end; `place` is its `[n/N]` for the log."""
+        if unit.agent in self.stopped:
+            return self._not_run(unit, unit_run_id, self.stopped[unit.agent])
+        self.lifecycle.unit(unit_run_id, unit.key, UnitState.RUNNING, place)
+        try:
+            launch = await asyncio.to_thread(self.launcher.prepare, unit, unit_run_id)
+        except HarnessError as error:
+            return self._not_run(unit, unit_run_id, f"the workspace could not be made: {error}")
+        try:
+            row = await self._launched(unit, unit_run_id, launch)
+        finally:
+            left = await asyncio.to_thread(launch.close)
+        self._announce(row, unit)
+        self._stop_where_useless(row)
+        return row.model_copy(update={"notes": (*row.notes, *left)}) if left else row
+
+    async def _launched(self, unit: Unit, unit_run_id: str, launch: Launch) -> UnitResult:
+        trace = self._trace(unit, launch)
+        started = self.ports.now()
+        result = await self._process(unit, unit_run_id, launch, trace)
+        trace.evidence.extend(trace.reader.finish(result.exit_code))
+        reading = trace.reader.reading
+        log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
+        end = RunEnd(
+            started=result.ended_by is not EndedBy.START_FAILED,
+            exit_code=result.exit_code,
+            timed_out=result.ended_by.is_deadline,
+            cancelled=result.ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
+        )
+        verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
+        files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
+        record = RunRecord(
+            unit=unit,
+            unit_run_id=unit_run_id,
+            command=launch.argv,
+            ended_by=result.ended_by,
+            exit_code=result.exit_code,
+            duration_ms=result.duration_ms,
+            survivors=result.survivors,
+            started_at=format_time(started),
+            ended_at=format_time(self.ports.now()),
+            excerpt=read_excerpt(*files),
+            error=explain_failure(unit.agent, verdict.outcome, reading, result.start_error),
+            notes=launch.notes,
+            cli_version=launch.cli_version,
+            model=launch.model,
+            matched_log_file=log_file,
+        )
+        return build_row(record, verdict, reading, trace.evidence, self.redactor)
+
+    def _trace(self, unit: Unit, launch: Launch) -> _Trace:
+        provider = self.providers[unit.agent]
+        expectations = expectations_for(
+            unit.case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
+        )
+        return _Trace(
+            expectations, self._collector(unit, expectations), provider.reader(launch.context)
+        )
+
+    def _collector(self, unit: Unit, expectations: Expectations) -> EvidenceCollector:
+        return EvidenceCollector(
+            unit.agent,
+            expectations.tokens,
+            expectations.any_tokens,
+            count_subagents=self.settings.count_subagents,
+        )
+
+    async def _process(
+        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace
+    ) -> ProcessResult:
+        """Start the agent; its output is redacted, stored and read while it comes."""
+        reader, evidence = trace.reader, trace.evidence
+        stdout = TranscriptSink(
+            self.folder.stdout_file(unit_run_id),
+            self.redactor,
+            lambda line: evidence.extend(reader.feed(line)),
+            terminal_seen=lambda: reader.terminal_seen,
+        )
+        stderr = TranscriptSink(
+            self.folder.stderr_file(unit_run_id), self.redactor, reader.feed_stderr
+        )
+        limits = ProcessLimits(
+            wall_seconds=self.settings.timeout_for(unit.agent),
+            idle_seconds=self.settings.idle_timeout_seconds,
+        )
+        return await run_process(
+            launch.argv,
+            cwd=launch.cwd,
+            env=launch.env,
+            stdout=stdout,
+            stderr=stderr,
+            limits=limits,
+            marker=unit_run_id,
+            cancel=self.cancel,
+        )
+
+    def _scan_logs(self, unit: Unit, launch: Launch, trace: _Trace) -> str | None:
+        """Read what the session logs gained; diagnostics only unless logs may gate."""
+        provider = self.providers[unit.agent]
+        if launch.new_log_lines is None or provider.log_reader is None:
+            return None
+        found = self._collector(unit, trace.expectations)
+        readers: dict[str, Reader] = {}
+        for path, line in launch.new_log_lines():
+            reader = readers.setdefault(path, provider.log_reader(launch.context))
+            found.extend(as_log_line(one, path) for one in reader.feed(line))
+        for path, reader in readers.items():
+            found.extend(as_log_line(one, path) for one in reader.finish())
+        if self.settings.gates_on_logs:
+            trace.evidence.merge(found)
+        best = min(found.hits.values(), key=lambda hit: hit.rank, default=None)
+        return best.detail.partition(" at ")[2].rpartition(" line ")[0] if best else None
+
+    def _not_run(self, unit: Unit, unit_run_id: str, cause: str) -> UnitResult:
+        provider = self.providers[unit.agent]
+        expectations = expectations_for(
+            unit.case, unit.agent, drops_skill_files=provider.drops_skill_file_tokens
+        )
+        evidence = self._collector(unit, expectations)
+        end = RunEnd(started=False, exit_code=None, not_run=True)
+        verdict: Verdict = judge(unit.case, expectations, evidence, Reading(), end)
+        record = RunRecord(unit, unit_run_id, (), EndedBy.NOT_STARTED, error=cause)
+        row = build_row(record, verdict, Reading(), evidence, self.redactor)
+        self._announce(row, unit)
+        return row
+
+    def _stop_where_useless(self, row: UnitResult) -> None:
+        """Credentials and quota do not come back within a batch: stop paying for attempts."""
+        if row.outcome in (Outcome.AUTH, Outcome.QUOTA) and self.settings.replay is None:
+            reason = row.error or row.outcome.value
+            cause = f"not run: {row.agent} was stopped after {row.outcome.value} ({reason})"
+            self.stopped.setdefault(row.agent, cause)
+
+    def _announce(self, row: UnitResult, unit: Unit) -> None:
+        if row.outcome is Outcome.CANCELLED:
+            state = UnitState.CANCELLED
+        elif row.timed_out:
+            state = UnitState.TIMEOUT
+        else:
+            passed = row.status.value == "pass"
+            state = UnitState.COMPLETED if passed else UnitState.FAILED
+        reason = f" kind={row.failure_kind}" if row.failure_kind else ""
+        detail = f"status={row.status.value}{reason} duration={row.duration_ms / 1000:.1f}s"
+        self.lifecycle.unit(row.unit_run_id, unit.key, state, detail)

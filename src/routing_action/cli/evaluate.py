@@ -1,0 +1,148 @@
+"""`routing-action evaluate`: judge a stored transcript by the path of a live run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from routing_action.app.evaluate import (
+    Evaluation,
+    describe_evaluation,
+    evaluate_case,
+    evaluate_tokens,
+    explain_evaluation,
+    iterate_lines,
+)
+from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.domain.case import Case, Expectations, expectations_for
+from routing_action.domain.naming import fold
+from routing_action.domain.outcome import RunEnd
+from routing_action.domain.provider import Provider, ReadContext
+from routing_action.errors import UsageError
+from routing_action.store.documents import read_cases
+
+
+@click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")
+@click.option("--agent", required=True, metavar="NAME", help="Whose output it is.")
+@click.option(
+    "--stdout",
+    "stdout_file",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The transcript of standard output.",
+)
+@click.option(
+    "--stderr",
+    "stderr_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The transcript of standard error.",
+)
+@click.option(
+    "--exit-code",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How the CLI ended; negative for a signal.",
+)
+@click.option("--timed-out", is_flag=True, help="A deadline ended the run.")
+@cases_option
+@click.option("--case-id", metavar="ID", help="Judge this case of --cases.")
+@click.option(
+    "--token",
+    "tokens",
+    multiple=True,
+    metavar="TOKEN",
+    help="A skill name or a file path to look for (repeatable).",
+)
+@click.option(
+    "--skills-root",
+    "roots",
+    multiple=True,
+    metavar="DIR",
+    help="The folder that the skills were staged in; reads elsewhere are no proof.",
+)
+@click.option(
+    "--subagent-loads",
+    type=click.Choice(["count", "ignore"]),
+    default="count",
+    show_default=True,
+    help="Whether a load inside a sub-agent is proof.",
+)
+@click.option("--format", "output_format", type=click.Choice(["json", "text"]), default="json",
+              show_default=True)  # fmt: skip
+def command(
+    agent: str,
+    stdout_file: Path,
+    stderr_file: Path | None,
+    exit_code: int,
+    timed_out: bool,
+    cases_file: Path | None,
+    case_id: str | None,
+    tokens: tuple[str, ...],
+    roots: tuple[str, ...],
+    subagent_loads: str,
+    output_format: str,
+) -> int:
+    """Judge a stored transcript by the same path as a live run; no agent is started.
+
+    Give either --cases with --case-id, or one or more --token. The exit code is 0 whatever was
+    found; with --case-id it is 1 where the case does not pass.
+    """
+    provider = find_provider(agent)
+    case = _chosen_case(cases_file, case_id, tokens)
+    end = RunEnd(exit_code=exit_code, timed_out=timed_out)
+    context = ReadContext(skills_roots=roots)
+    counted = subagent_loads == "count"
+    stdout = iterate_lines(stdout_file)
+    stderr: Iterable[bytes] = iterate_lines(stderr_file) if stderr_file else ()
+    expectations: Expectations | None = None
+    if case is None:
+        wanted = tuple(token.strip() for token in tokens if token.strip())
+        evaluation = evaluate_tokens(
+            provider, stdout, stderr, wanted, end=end, context=context, count_subagents=counted
+        )
+    else:
+        expectations = _expectations(case, provider)
+        evaluation = evaluate_case(
+            provider, stdout, stderr, case, end=end, context=context, count_subagents=counted
+        )
+    _show(evaluation, expectations, output_format)
+    failed = evaluation.verdict is not None and evaluation.verdict.status.value != "pass"
+    return 1 if failed else 0
+
+
+def _expectations(case: Case, provider: Provider) -> Expectations:
+    return expectations_for(case, provider.name, drops_skill_files=provider.drops_skill_file_tokens)
+
+
+def _chosen_case(
+    cases_file: Path | None, case_id: str | None, tokens: tuple[str, ...]
+) -> Case | None:
+    if (case_id is None) == (not split_list(tokens)):
+        raise UsageError(
+            "give either --case-id (with --cases FILE) or --token, not both and not neither"
+        )
+    if case_id is None:
+        return None
+    if cases_file is None:
+        raise UsageError("--case-id needs --cases FILE")
+    corpus = read_cases(cases_file)
+    for case in corpus.cases:
+        if fold(case.case_id) == fold(case_id):
+            return case
+    raise UsageError(
+        f"{cases_file} has no case {case_id!r}",
+        remedy="`routing-action plan` lists the cases",
+    )
+
+
+def _show(evaluation: Evaluation, expectations: Expectations | None, output_format: str) -> None:
+    if output_format == "text":
+        click.echo(explain_evaluation(evaluation, expectations))
+    else:
+        click.echo(json.dumps(describe_evaluation(evaluation), indent=2, ensure_ascii=False))

@@ -1,0 +1,104 @@
+"""The command group, and the one place where an error becomes an exit code and a message."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+
+import click
+
+from routing_action import __version__
+from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
+
+_COMMANDS = {
+    "run": "Run cases on agent CLIs and prove which skills they loaded.",
+    "evaluate": "Judge a stored transcript; no agent is started.",
+    "plan": "Show what a run would do: units, and shards for a matrix.",
+    "cases": "Check a case file.",
+    "providers": "List the agent CLIs that are known.",
+    "schema": "Print the JSON Schema of a file format.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module only when it is used, which keeps --help fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of a user's work."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, None for an unknown one."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"routing_action.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="routing-action", message="%(prog)s %(version)s")
+def group() -> None:
+    r"""Prove which skill an agent CLI loads for a prompt, and gate changes on it.
+
+    The result goes to stdout, lifecycle and logging to stderr.
+
+    \b
+    Exit codes: 0 passed, 1 gate failed, 2 usage or input file, 3 nothing to run,
+    4 the harness could not work, 5 GitHub, 70 a bug, 130 interrupted.
+    """
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run a command and return its exit code; never raises but on a second interrupt."""
+    try:
+        code = group.main(arguments, prog_name="routing-action", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted")
+        return ExitCode.INTERRUPTED
+    except RoutingActionError as error:
+        return _report(error)
+    except BrokenPipeError:
+        _silence_stdout()
+        return ExitCode.PASSED
+    except Exception:
+        return _report_bug()
+    return int(code or 0)
+
+
+def _report(error: RoutingActionError) -> int:
+    prefix = "" if isinstance(error, InterruptedRunError) else "error: "
+    _complain(f"{prefix}{error}")
+    return error.exit_code
+
+
+def _report_bug() -> int:
+    _complain("error: this is a bug in routing-action; please report it with the lines below")
+    traceback.print_exc()
+    return ExitCode.BUG
+
+
+def _complain(message: str) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(f"routing-action: {message}\n")
+
+
+def _silence_stdout() -> None:
+    """The reader of our output went away; give the interpreter nothing left to flush to it."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())

@@ -1,0 +1,64 @@
+"""Options and converters that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from routing_action.domain.provider import Provider
+from routing_action.errors import UsageError
+from routing_action.providers.discovery import all_providers
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+CASES_HELP = "The case file. Default: cases.json, else tests/agent-routing/cases.json."
+
+
+def cases_option(command: Command) -> Command:
+    """`--cases FILE`, with the earlier harness's name `--input`."""
+    option = click.option("--cases", "--input", "cases_file", type=click.Path(path_type=Path),
+                          metavar="FILE", help=CASES_HELP)  # fmt: skip
+    return option(command)
+
+
+def selection_options(command: Command) -> Command:
+    """`--agents`, `--category` and `--case-id`, each a list or given several times."""
+    for option in (
+        click.option("--case-id", "--case", "case_ids", multiple=True, metavar="IDS",
+                     help="Only these cases (comma-separated, repeatable)."),
+        click.option("--category", "--categories", "categories", multiple=True, metavar="NAMES",
+                     help="Only cases of these categories."),
+        click.option("--agents", multiple=True, metavar="NAMES",
+                     help="The agent CLIs. Default: claude,codex,copilot."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def split_list(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Comma-separated and repeated values as one list, each once, in order."""
+    parts = [part.strip() for value in values for part in value.split(",")]
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def find_provider(name: str) -> Provider:
+    """The provider of a name, in any case."""
+    known = all_providers()
+    provider = known.get(name.casefold())
+    if provider is None:
+        raise UsageError(f"unknown agent {name!r}", remedy=f"known agents: {', '.join(known)}")
+    return provider
+
+
+def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:
+    """Values of the form `provider:value`, comma-separated or repeated."""
+    pairs: dict[str, str] = {}
+    for value in split_list(values):
+        name, separator, rest = value.partition(":")
+        if not separator or not rest:
+            raise UsageError(f"{flag} {value!r}: not of the form provider:value")
+        pairs[find_provider(name).name] = rest
+    return pairs

@@ -1,0 +1,48 @@
+"""`routing-action providers list`: the agent CLIs that are known."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from routing_action.domain.provider import Provider
+from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+
+
+@click.group("providers", short_help="List the agent CLIs that are known.")
+def command() -> None:
+    """Look at the agent CLIs that are known."""
+
+
+@command.command("list")
+@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
+              show_default=True)  # fmt: skip
+def list_providers(output_format: str) -> int:
+    """List every known agent CLI: its command, its credentials and where it reads skills."""
+    described = [_describe(provider) for provider in all_providers().values()]
+    if output_format == "json":
+        click.echo(json.dumps(described, indent=2))
+        return 0
+    for provider in described:
+        mark = " (default)" if provider["default"] else ""
+        click.echo(f"{provider['name']}{mark}: {provider['title']}, npm {provider['npm_package']}")
+        click.echo(f"  starts       {' '.join(provider['command'])}")
+        click.echo(f"  credentials  {', '.join(provider['credential_variables'])}")
+        click.echo(f"  skills       {', '.join(provider['skill_folders'])}")
+        click.echo(f"  evidence     {provider['documentation']}")
+    return 0
+
+
+def _describe(provider: Provider) -> dict[str, Any]:
+    return {
+        "name": provider.name,
+        "title": provider.title,
+        "default": provider.name in DEFAULT_AGENTS,
+        "npm_package": provider.npm_package,
+        "command": list(provider.command),
+        "credential_variables": list(provider.credential_variables),
+        "skill_folders": list(provider.skill_folders),
+        "documentation": provider.documentation,
+    }

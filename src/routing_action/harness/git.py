@@ -1,0 +1,117 @@
+"""Runs git with a fixed environment, so that neither the caller's nor a repository's set-up acts.
+
+It starts nothing but git, and never reaches a network.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from routing_action.errors import HarnessError
+
+TIMEOUT_SECONDS = 120.0
+NEUTRAL_NAME = "Developer"
+NEUTRAL_EMAIL = "developer@example.com"
+_NEUTRAL_DATE = "2024-01-01T00:00:00+0000"
+
+# git(1), "Environment Variables": no system or user configuration, no prompt, no optional lock.
+_FIXED: Mapping[str, str] = MappingProxyType(
+    {
+        "HOME": os.devnull,
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_AUTHOR_NAME": NEUTRAL_NAME,
+        "GIT_AUTHOR_EMAIL": NEUTRAL_EMAIL,
+        "GIT_AUTHOR_DATE": _NEUTRAL_DATE,
+        "GIT_COMMITTER_NAME": NEUTRAL_NAME,
+        "GIT_COMMITTER_EMAIL": NEUTRAL_EMAIL,
+        "GIT_COMMITTER_DATE": _NEUTRAL_DATE,
+    }
+)
+
+# A container job often runs as another user than the checkout's owner; the caller named this
+# repository, and nothing of its configuration is run: safe.directory=* only lets it be read.
+_CONFIGURATION = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.protectNTFS=false",
+    "core.autocrlf=false",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "safe.directory=*",
+)
+
+_NO_WORK_TREE = (b"not a git repository", b"must be run in a work tree")
+
+
+def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> str:
+    """What git printed on stdout; bytes that are no UTF-8 come as surrogates (os.fsdecode).
+
+    Raises HarnessError where git is missing, takes too long or exits with another code than 0.
+    """
+    done = _start(args, cwd, timeout_seconds)
+    if done.returncode != 0:
+        raise HarnessError(
+            f"git {args[0]} failed in {cwd} with exit code {done.returncode}: {_reason(done)}",
+            remedy=f"run `git {args[0]}` in that folder by hand to see why",
+        )
+    return os.fsdecode(done.stdout)
+
+
+def find_work_tree(folder: Path) -> Path | None:
+    """The top of the work tree that the folder lies in; None where no repository is found.
+
+    Raises HarnessError where git is missing, or refuses for another reason.
+    """
+    done = _start(("rev-parse", "--show-toplevel"), folder, TIMEOUT_SECONDS)
+    if done.returncode == 0:
+        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    if any(reason in done.stderr for reason in _NO_WORK_TREE):
+        return None
+    raise HarnessError(
+        f"git could not read the repository at {folder}: {_reason(done)}",
+        remedy="repair the repository, or run on a copy of the folder without its .git",
+    )
+
+
+def _start(
+    args: Sequence[str], cwd: Path, timeout_seconds: float
+) -> subprocess.CompletedProcess[bytes]:
+    options = [word for setting in _CONFIGURATION for word in ("-c", setting)]
+    environment = {**_FIXED, "PATH": os.environ.get("PATH", os.defpath)}
+    if not cwd.is_dir():
+        raise HarnessError(f"{cwd} is not a folder", remedy="name a folder that exists")
+    program = shutil.which("git")
+    if program is None:
+        raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
+    try:
+        return subprocess.run(
+            [program, *options, *args],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(
+            f"git {args[0]} did not end within {timeout_seconds:g} s in {cwd}",
+            remedy="look for a slow or network file system, or a lock that git waits for",
+        ) from error
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The first line of what git complained about, cut to a bounded length."""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[0][:300] if lines else "it did not say why"

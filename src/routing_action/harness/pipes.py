@@ -1,0 +1,100 @@
+"""One output pipe of a child: what is read goes to its sink at once; keeps no output itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Protocol
+
+READ_BYTES = 256 * 1024
+
+
+class OutputSink(Protocol):
+    """Takes one output stream of a child, in order and exactly as it was written."""
+
+    def write(self, chunk: bytes) -> None:
+        """Take the next bytes; an exception ends the process and is reported to the caller."""
+        ...
+
+    @property
+    def terminal_seen(self) -> bool:
+        """True once the output holds its terminal event: the process is expected to exit."""
+        ...
+
+    def close(self) -> None:
+        """Say that no more output comes; called exactly once, whatever happened."""
+        ...
+
+
+class OutputPipe:
+    """The read end of a pipe on the event loop.
+
+    Reading never waits and goes on after a sink has failed, so that the child cannot block on
+    us; then the bytes are dropped. Calls `on_output` after each chunk, `on_failure` for the
+    first exception of the sink, `on_end` at the end of the stream.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        sink: OutputSink,
+        *,
+        on_output: Callable[[], None],
+        on_failure: Callable[[Exception], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self.sink = sink
+        self._descriptor = descriptor
+        self._on_output = on_output
+        self._on_failure = on_failure
+        self._on_end = on_end
+        self._failed = False
+        self._sink_open = True
+        self._loop = asyncio.get_running_loop()
+
+    def open(self) -> None:
+        """Start reading."""
+        os.set_blocking(self._descriptor, False)
+        self._loop.add_reader(self._descriptor, self._read)
+
+    @property
+    def ended(self) -> bool:
+        """True once the stream has ended or was closed."""
+        return self._descriptor < 0
+
+    def close(self) -> None:
+        """Stop reading and close the read end; the sink stays open."""
+        if not self.ended:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def close_sink(self) -> None:
+        """Close the sink unless that was done; its exception goes to `on_failure`."""
+        if self._sink_open:
+            self._sink_open = False
+            self._guard(self.sink.close)
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._descriptor, READ_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self.close()
+            self._on_end()
+            return
+        if not self._failed:
+            self._guard(lambda: self.sink.write(chunk))
+        self._on_output()
+
+    def _guard(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:  # a sink is another's code
+            self._failed = True
+            self._on_failure(error)

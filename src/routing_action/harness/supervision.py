@@ -1,0 +1,263 @@
+"""Watches one started process: ends it when it must end, and leaves nothing of it behind.
+
+Every wait in here is bounded, and none gives way to a cancellation before the clean-up is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from routing_action.domain.transcript import EndedBy
+from routing_action.harness.descendants import Descendant, Descendants
+from routing_action.harness.leader import Leader
+from routing_action.harness.pipes import OutputPipe, OutputSink
+
+SURVIVORS_LISTED = 20
+
+# How long members may take to end by themselves once the leader obeyed SIGTERM.
+_SETTLE_SECONDS = 0.1
+# How long a sweep goes on: a tree that forks while it is killed needs several rounds.
+_SWEEP_SECONDS = 2.0
+_FIRST_PAUSE_SECONDS = 0.002
+_LAST_PAUSE_SECONDS = 0.02
+# Walks without a member that may be disturbed by unrelated processes before they are believed.
+_UNSETTLED_WALKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """How long a process may take, in seconds.
+
+    `wall_seconds` in all. `idle_seconds` without a byte on stdout or stderr (None: for ever).
+    `terminal_grace_seconds` to exit after its terminal event; later output starts it anew.
+    `term_grace_seconds` between SIGTERM and SIGKILL. `drain_seconds` for others to close the
+    output pipes once the process is gone.
+    """
+
+    wall_seconds: float
+    idle_seconds: float | None = None
+    terminal_grace_seconds: float = 5.0
+    term_grace_seconds: float = 5.0
+    drain_seconds: float = 2.0
+
+
+class Supervisor:
+    """Runs one started process to its end; `run` once, then `release` in any case."""
+
+    def __init__(
+        self,
+        leader: Leader,
+        descendants: Descendants,
+        descriptors: tuple[int, int],
+        sinks: tuple[OutputSink, OutputSink],
+        limits: ProcessLimits,
+    ) -> None:
+        self.cancelled = False
+        self.output_cut = False
+        self.failure: Exception | None = None
+        self._leader = leader
+        self._descendants = descendants
+        self._limits = limits
+        self._survivors: dict[tuple[int, int], str] = {}
+        self._loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[EndedBy] = self._loop.create_future()
+        self._exited: asyncio.Future[None] = self._loop.create_future()
+        self._drained: asyncio.Future[None] = self._loop.create_future()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._canceller: asyncio.Task[Any] | None = None
+        self._started = self._loop.time()
+        self._last_output = self._started
+        self._terminal_at: float | None = None
+        self._pipes = tuple(
+            OutputPipe(
+                descriptor,
+                sink,
+                on_output=self._on_output,
+                on_failure=self._on_failure,
+                on_end=self._on_stream_end,
+            )
+            for descriptor, sink in zip(descriptors, sinks, strict=True)
+        )
+
+    @property
+    def survivors(self) -> tuple[str, ...]:
+        """`PID NAME` of each process that had to be swept; a last entry counts the unlisted."""
+        names = list(self._survivors.values())
+        listed = tuple(names[:SURVIVORS_LISTED])
+        more = len(names) - len(listed)
+        return (*listed, f"and {more} more") if more else listed
+
+    async def run(self, cancel: asyncio.Event | None) -> EndedBy:
+        """Wait for the end or bring it about; afterwards the process and its tree are gone."""
+        self._arm(cancel)
+        await self._wait(self._end, None)
+        ended_by = self._end.result()
+        if ended_by is EndedBy.EXIT:
+            await self._wait(self._drained, self._limits.drain_seconds)
+        else:
+            await self._terminate()
+        await self._sweep()
+        self._leader.reap()
+        await self._wait(self._drained, self._limits.drain_seconds)
+        return ended_by
+
+    def release(self) -> None:
+        """Kill what is left, and give up timers, descriptors and sinks; never waits for long.
+
+        After a whole `run` nothing is left to kill; the rest matters where the event loop was
+        torn down under us.
+        """
+        if not self._leader.reaped:
+            self._kill(self._descendants.find().living)
+            self._leader.abandon()
+        if not self._leader.reaped:
+            self._survivors[self._leader.pid, 0] = f"{self._leader.pid} {self._leader.name}"
+        for timer in self._timers.values():
+            timer.cancel()
+        if self._canceller is not None and not self._loop.is_closed():
+            self._canceller.cancel()
+        self._leader.unwatch(self._loop)
+        self.output_cut = not all(pipe.ended for pipe in self._pipes)
+        for pipe in self._pipes:
+            pipe.close()
+        for pipe in self._pipes:
+            pipe.close_sink()
+
+    # --- what can end the process ---------------------------------------------------------------
+
+    def _arm(self, cancel: asyncio.Event | None) -> None:
+        for pipe in self._pipes:
+            pipe.open()
+        self._leader.watch(self._loop, self._on_exit)
+        self._timer("wall", self._started + self._limits.wall_seconds, self._on_wall)
+        if self._limits.idle_seconds is not None:
+            self._timer("idle", self._started + self._limits.idle_seconds, self._on_idle)
+        if cancel is not None:
+            self._canceller = self._loop.create_task(cancel.wait())
+            self._canceller.add_done_callback(lambda _: self._finish(EndedBy.CANCELLED))
+
+    def _timer(self, name: str, when: float, action: Callable[[], None]) -> None:
+        self._timers[name] = self._loop.call_at(when, action)
+
+    def _finish(self, ended_by: EndedBy) -> None:
+        """The first reason stands."""
+        if not self._end.done():
+            self._end.set_result(ended_by)
+
+    def _on_exit(self) -> None:
+        if not self._exited.done():
+            self._exited.set_result(None)
+        self._finish(EndedBy.EXIT)
+
+    def _on_output(self) -> None:
+        self._last_output = self._loop.time()
+        if self._terminal_at is None and any(pipe.sink.terminal_seen for pipe in self._pipes):
+            self._terminal_at = self._last_output
+            self._on_terminal()
+
+    def _on_failure(self, error: Exception) -> None:
+        if self.failure is None:
+            self.failure = error
+        self._finish(EndedBy.CANCELLED)
+
+    def _on_stream_end(self) -> None:
+        if all(pipe.ended for pipe in self._pipes) and not self._drained.done():
+            self._drained.set_result(None)
+
+    def _on_wall(self) -> None:
+        """Out of time; a process that has only just printed its terminal event is not late."""
+        grace = self._limits.terminal_grace_seconds
+        terminal = self._terminal_at
+        in_time = terminal is not None and self._loop.time() - terminal < grace
+        self._finish(EndedBy.TERMINAL_GRACE if in_time else EndedBy.WALL_DEADLINE)
+
+    def _on_idle(self) -> None:
+        """Silent for too long, unless it was not; after a terminal event the grace rules."""
+        due = self._last_output + (self._limits.idle_seconds or 0.0)
+        if self._terminal_at is not None:
+            return
+        if due > self._loop.time():
+            self._timer("idle", due, self._on_idle)
+        else:
+            self._finish(EndedBy.IDLE_DEADLINE)
+
+    def _on_terminal(self) -> None:
+        due = self._last_output + self._limits.terminal_grace_seconds
+        if due > self._loop.time():
+            self._timer("terminal", due, self._on_terminal)
+        else:
+            self._finish(EndedBy.TERMINAL_GRACE)
+
+    # --- how it is ended --------------------------------------------------------------------------
+
+    async def _terminate(self) -> None:
+        """Ask everything to end, and wait for the leader as long as the grace lasts."""
+        members = self._descendants.find().living
+        self._leader.signal_group(signal.SIGTERM)
+        for member in members:
+            if member.group != self._leader.pid:
+                self._descendants.send(member, signal.SIGTERM)
+        if not await self._wait(self._exited, self._limits.term_grace_seconds):
+            return
+        settled = self._loop.time() + min(_SETTLE_SECONDS, self._limits.term_grace_seconds)
+        for pause in _pauses():
+            if self._loop.time() >= settled or not self._descendants.find().living:
+                return
+            await self._pause(pause)
+
+    async def _sweep(self) -> None:
+        """Kill what is left, in rounds, since it can fork meanwhile; list it as survivors."""
+        deadline = self._loop.time() + _SWEEP_SECONDS
+        quiet_walks = 0
+        for pause in _pauses():
+            found = self._descendants.find()
+            self._leader.signal_group(signal.SIGKILL)
+            self._kill(found.living)
+            self._descendants.reap(found.zombies)
+            quiet_walks = 0 if found.living else quiet_walks + 1
+            believed = quiet_walks >= (1 if found.settled else _UNSETTLED_WALKS)
+            if self._exited.done() and believed:
+                return
+            if self._loop.time() >= deadline:
+                return
+            await self._pause(pause)
+
+    def _kill(self, members: Sequence[Descendant]) -> None:
+        for member in members:
+            self._survivors[member.pid, member.start] = str(member)
+            self._descendants.send(member, signal.SIGKILL)
+
+    # --- waiting ----------------------------------------------------------------------------------
+
+    async def _pause(self, seconds: float) -> None:
+        await self._wait(self._loop.create_future(), seconds)
+
+    async def _wait(self, future: asyncio.Future[Any], seconds: float | None) -> bool:
+        """True once the future is done, False after so many seconds.
+
+        A cancellation of our task ends the process, but not this wait: it is kept in `cancelled`
+        and raised by the caller after the clean-up.
+        """
+        deadline = None if seconds is None else self._loop.time() + seconds
+        while not future.done():
+            left = None if deadline is None else deadline - self._loop.time()
+            if left is not None and left <= 0:
+                return False
+            try:
+                await asyncio.wait((future,), timeout=left)
+            except asyncio.CancelledError:
+                self.cancelled = True
+                self._finish(EndedBy.CANCELLED)
+        return True
+
+
+def _pauses() -> Iterator[float]:
+    """Ever longer pauses between walks, in seconds, without end."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        yield pause
+        pause = min(pause * 1.5, _LAST_PAUSE_SECONDS)

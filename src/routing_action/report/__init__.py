@@ -1,0 +1,1 @@
+"""Views of results for people and for machines; a view never changes a verdict."""

@@ -1,0 +1,1 @@
+"""Files on disk: reading what people and agents wrote, writing what we owe them."""

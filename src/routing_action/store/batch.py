@@ -1,0 +1,117 @@
+"""The batch folder `<artifacts-root>/<batch_run_id>/`: every write is atomic, none is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from routing_action.domain.results import Results, UnitResult
+from routing_action.errors import HarnessError
+
+RESULTS_FILE = "results.json"
+PROOF_FILE = "tool-use-proof.log"
+TRANSCRIPTS = "transcripts"
+DEFAULT_ARTIFACTS_ROOT = Path("tests/agent-routing/artifacts")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file in one step; a reader sees the old text or the new, never a part."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> HarnessError:
+    return HarnessError(
+        f"{path}: cannot be written: {error.strerror}",
+        remedy="free space there, or name another folder with --artifacts-root DIR",
+    )
+
+
+class BatchFolder:
+    """One batch's folder, made new; two batches never share one."""
+
+    def __init__(self, root: Path, batch_run_id: str) -> None:
+        """Create the folder and its transcripts folder under `root`."""
+        self.path = (root / batch_run_id).absolute()
+        self.transcripts = self.path / TRANSCRIPTS
+        try:
+            self.path.mkdir(parents=True)
+            self.transcripts.mkdir()
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    @property
+    def results_file(self) -> Path:
+        """Where results.json stands."""
+        return self.path / RESULTS_FILE
+
+    def stdout_file(self, unit_run_id: str) -> Path:
+        """The transcript of a unit's standard output."""
+        return self.transcripts / f"{unit_run_id}.stdout"
+
+    def stderr_file(self, unit_run_id: str) -> Path:
+        """The transcript of a unit's standard error."""
+        return self.transcripts / f"{unit_run_id}.stderr"
+
+    def write_results(self, results: Results, *copies: Path) -> None:
+        """Write results.json, and the same text to each further path."""
+        text = render_results(results)
+        for path in (self.results_file, *copies):
+            write_atomically(path, text)
+
+    def write_proof_log(self, results: Results, *copies: Path) -> None:
+        """Write the proof log, and the same text to each further path."""
+        text = render_proof_log(results)
+        for path in (self.path / PROOF_FILE, *copies):
+            write_atomically(path, text)
+
+
+def render_results(results: Results) -> str:
+    """The text of results.json: two-space indent, keys in the model's order."""
+    return results.model_dump_json(indent=2, by_alias=True) + "\n"
+
+
+def render_proof_log(results: Results) -> str:
+    """The proof log: for each unit one header line, then each token with tier and proof."""
+    blocks = [f"batch {results.batch_run_id} generated {results.generated_at_utc}\n"]
+    blocks += [_proof_block(row) for row in results.results]
+    return "\n".join(blocks)
+
+
+def _proof_block(row: UnitResult) -> str:
+    reason = f" kind={row.failure_kind}" if row.failure_kind else ""
+    head = (
+        f"[unit:{row.unit_run_id}] {row.agent}:{row.case_id} trial={row.trial} "
+        f"status={row.status.value} outcome={row.outcome.value}{reason}"
+    )
+    lines = [head]
+    for token, hit in row.token_hits.items():
+        if hit is None:
+            lines.append(f"  {token}: no hit")
+        else:
+            place = f"tier {hit.tier} score {hit.best_score} {hit.source_kind.value}"
+            lines.append(f"  {token}: {place} ({hit.source_detail})")
+            lines.append(f"    {one_line(hit.proof_line)}")
+    return "\n".join(lines) + "\n"
+
+
+def one_line(text: str) -> str:
+    """Text with its control characters escaped, so that it stays on one line of a log."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
