@@ -31,15 +31,22 @@ compare_with_baseline() {
   routing_action compare
 }
 
+asks_for_help() {
+  local argument
+  for argument; do
+    case $argument in --help | -h) return 0 ;; esac
+  done
+  return 1
+}
+
 main() {
   local code=0
-  case ${1:-} in --help | -h) usage ;; esac
+  if asks_for_help "$@"; then usage; fi
   prepare_environment runtime || exit
   cd -- "$root"
   routing_action run "$@" || code=$?
   # Only a batch that was run to its end, with whatever result, can be compared.
-  case ${1:-} in --help | -h) return "$code" ;; esac
-  if ((code <= 1)) && has_baseline; then
+  if ((code <= 1)) && ! asks_for_help "$@" && has_baseline; then
     code=0
     compare_with_baseline || code=$?
   fi

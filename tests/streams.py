@@ -196,7 +196,9 @@ def _copilot_shell(command: str, output: str, exit_code: int) -> list[Record]:
 # ---- gemini
 
 
-def _gemini_tool(identity: str, name: str, arguments: Record, output: str, ok: bool) -> list[Record]:
+def _gemini_tool(
+    identity: str, name: str, arguments: Record, output: str, ok: bool
+) -> list[Record]:
     call = {"type": "tool_use", "tool_name": name, "tool_id": identity, "parameters": arguments}
     status = "success" if ok else "error"
     return [call, {"type": "tool_result", "tool_id": identity, "status": status, "output": output}]

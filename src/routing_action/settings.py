@@ -129,8 +129,14 @@ def _split_template(name: str, template: str) -> tuple[str, ...]:
 
 
 def _fill(word: str, prompt: str, model: str | None) -> str:
-    """Put model and prompt in; a `{model}` that stands in the prompt itself stays."""
+    """Put model and prompt in; a `{model}` that stands in the prompt itself stays.
+
+    A prompt that is an argument of its own and begins with `-` gets a space before it: no CLI
+    must take it for an option, and to a model it says the same.
+    """
     head = word.replace("{model}", model) if model else word
+    if head == PROMPT and prompt.startswith("-"):
+        return f" {prompt}"
     return head.replace(PROMPT, prompt)
 
 

@@ -42,12 +42,10 @@ def run(
 def checkout(tmp_path: Path) -> Path:
     """Return a copy of the project's scripts in a folder whose path has spaces and a quote."""
     folder = tmp_path / "a user's folder" / "check out"
-    for name in ("pyproject.toml", "test.sh", "check.sh", *LOCKS):
-        folder.mkdir(parents=True, exist_ok=True)
+    scripts = [f"scripts/{name}" for name in ("check_tree.py", "env.sh", "lock.sh")]
+    (folder / "scripts").mkdir(parents=True)
+    for name in ("pyproject.toml", "test.sh", "check.sh", *LOCKS, *scripts):
         shutil.copy2(ROOT / name, folder / name)
-    shutil.copytree(
-        ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__")
-    )
     for name in ("__init__.py", "py.typed"):
         write(folder / "src" / "routing_action" / name, '"""A stand-in."""\n')
     return folder
@@ -247,12 +245,16 @@ def test_a_module_in_the_callers_folder_is_not_imported(harness: Path) -> None:
     assert run(harness / "test.sh", cwd=harness).returncode == 0
 
 
-def test_help_tells_the_exit_codes_and_compares_nothing(harness: Path) -> None:
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--agents", "claude", "--help"]])
+def test_help_tells_the_exit_codes_and_compares_nothing(
+    harness: Path, arguments: list[str]
+) -> None:
     """The options themselves are told by the command."""
     write(harness / "provider-baseline.json", "{}")
-    outcome = run(harness / "test.sh", "--help")
+    outcome = run(harness / "test.sh", *arguments)
     assert outcome.returncode == 0
     assert outcome.stdout.startswith("usage: ./test.sh")
+    assert "compare" not in outcome.stdout.splitlines()
     assert "exit codes:" in outcome.stdout
 
 

@@ -4,6 +4,7 @@ Pure: from a `Turn` to JSON. It knows no script, no network and no agent.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -28,8 +29,9 @@ class Turn:
         return 1 + (len(self.text) + sum(len(json.dumps(call[2])) for call in self.calls)) // 4
 
 
-def _pieces(text: str, size: int = 24) -> Iterator[str]:
-    return (text[start : start + size] for start in range(0, len(text), size))
+def _pieces(text: str) -> Iterator[str]:
+    """Cut between words only, so that a path is whole in some piece and can be rewritten."""
+    return (found.group() for found in re.finditer(r"(?:\S+\s*){1,4}|\s+", text))
 
 
 # --- Anthropic Messages -------------------------------------------------------------------

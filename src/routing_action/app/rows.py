@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from routing_action.domain.evidence import EvidenceCollector, Hit
 from routing_action.domain.outcome import Outcome
@@ -103,12 +104,12 @@ def _token_hit(hit: Hit | None, redactor: Redactor) -> TokenHit | None:
     )
 
 
-def _source(verdict: Verdict) -> str:
+def _source(verdict: Verdict) -> Literal["cli_output", "log_fallback", "none"]:
     """Where the deciding evidence came from: the CLI's output, a log alone, or nowhere."""
     sources = {hit.source for hit in verdict.hits.values() if hit is not None}
     if SourceKind.CLI_OUTPUT in sources:
-        return SourceKind.CLI_OUTPUT.value
-    return SourceKind.LOG_FALLBACK.value if sources else "none"
+        return "cli_output"
+    return "log_fallback" if sources else "none"
 
 
 def _proof_lines(verdict: Verdict, redactor: Redactor) -> tuple[str, ...]:

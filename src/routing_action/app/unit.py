@@ -10,6 +10,7 @@ from typing import Protocol
 
 from routing_action.app.ports import Ports, format_time
 from routing_action.app.rows import RunRecord, build_row, explain_failure, read_excerpt
+from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
 from routing_action.domain.evidence import EvidenceCollector, as_log_line
 from routing_action.domain.outcome import Outcome, RunEnd
@@ -87,6 +88,7 @@ class UnitRunner:
         self.ports = ports
         self.cancel = cancel
         self.stopped: dict[str, str] = {}
+        self._versions = VersionProbe()
 
     async def run(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
         """Run a unit to its end; `place` is its `[n/N]` for the log."""
@@ -119,6 +121,7 @@ class UnitRunner:
             cancelled=result.ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
         )
         verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
+        version = launch.cli_version or await self._version(unit, unit_run_id, launch, reading, end)
         files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
         record = RunRecord(
             unit=unit,
@@ -133,11 +136,20 @@ class UnitRunner:
             excerpt=read_excerpt(*files),
             error=explain_failure(unit.agent, verdict.outcome, reading, result.start_error),
             notes=launch.notes,
-            cli_version=launch.cli_version,
+            cli_version=version,
             model=launch.model,
             matched_log_file=log_file,
         )
         return build_row(record, verdict, reading, trace.evidence, self.redactor)
+
+    async def _version(
+        self, unit: Unit, unit_run_id: str, launch: Launch, reading: Reading, end: RunEnd
+    ) -> str | None:
+        """Asked only of a live CLI that started and did not say it in its stream."""
+        if reading.cli_version or self.settings.replay or not end.started or end.cancelled:
+            return None
+        argv = (launch.argv[0], *self.providers[unit.agent].version_arguments)
+        return await self._versions.ask(unit.agent, argv, launch.cwd, launch.env, unit_run_id)
 
     def _trace(self, unit: Unit, launch: Launch) -> _Trace:
         provider = self.providers[unit.agent]
@@ -192,9 +204,10 @@ class UnitRunner:
             return None
         found = self._collector(unit, trace.expectations)
         readers: dict[str, Reader] = {}
-        for path, line in launch.new_log_lines():
+        for path, data in launch.new_log_lines():
             reader = readers.setdefault(path, provider.log_reader(launch.context))
-            found.extend(as_log_line(one, path) for one in reader.feed(line))
+            for line in self.redactor.data(data).split(b"\n"):
+                found.extend(as_log_line(one, path) for one in reader.feed(line))
         for path, reader in readers.items():
             found.extend(as_log_line(one, path) for one in reader.finish())
         if self.settings.gates_on_logs:

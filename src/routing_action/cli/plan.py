@@ -84,10 +84,9 @@ def _describe(plan: Plan, shards: int, durations: dict[tuple[str, str], int]) ->
 
 
 def _text(described: dict[str, Any]) -> str:
-    lines = [
-        f"{described['cases_file']}: {len(described['case_ids'])} cases on "
-        f"{', '.join(described['agents'])}, {described['units']} units"
-    ]
+    count, agents = len(described["case_ids"]), ", ".join(described["agents"])
+    head = f"{described['cases_file']}: {count} cases on {agents}, {described['units']} units"
+    lines = [head]
     for job in described["matrix"]["include"]:
         lines.append(f"{job['key']}: about {job['expected_seconds']} s one after the other")
         lines += [f"  {case_id}" for case_id in job["case_ids"].split(",")]

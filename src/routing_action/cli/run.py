@@ -34,49 +34,114 @@ DEFAULT_REPLAY = "tests/recordings/replay"
 @click.option("--run-all", is_flag=True, hidden=True, help="Accepted; every case runs anyway.")
 @click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random.")
 @click.option("--seed", type=int, help="The seed of --sample; printed and stored.")
-@click.option("--trials", type=click.IntRange(1, 100), default=1, show_default=True,
-              help="Run each pair so many times; a strict majority decides.")
-@click.option("--timeout-seconds", default="300", show_default=True, metavar="S",
-              help="Wall deadline of a unit.")
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="Run each pair so many times; a strict majority decides.",
+)
+@click.option(
+    "--timeout-seconds",
+    default="300",
+    show_default=True,
+    metavar="S",
+    help="Wall deadline of a unit.",
+)
 @click.option("--idle-timeout-seconds", metavar="S", help="End a unit that is silent so long.")
-@click.option("--provider-timeout", "provider_timeouts", multiple=True, metavar="P:S",
-              help="Another wall deadline for one agent (repeatable).")
-@click.option("--provider-model", "provider_models", multiple=True, metavar="P:M",
-              help="The model for one agent (repeatable).")
-@click.option("--max-parallel", type=int, metavar="N",
-              help="Units at once. Default: MAX_CONCURRENCY, else 4.")
-@click.option("--artifacts-root", type=click.Path(path_type=Path), metavar="DIR",
-              default=DEFAULT_ARTIFACTS_ROOT, show_default=True,
-              help="Every batch gets a folder of its own in here.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write results.json here too.")
-@click.option("--proof-log", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the proof log here too.")
-@click.option("--enable-log-scan/--disable-log-scan", "log_scan", default=None,
-              help="Read session logs too. Default: only in a serial run.")
-@click.option("--allow-log-fallback-pass", is_flag=True,
-              help="Let log evidence count in a parallel run too.")
+@click.option(
+    "--provider-timeout",
+    "provider_timeouts",
+    multiple=True,
+    metavar="P:S",
+    help="Another wall deadline for one agent (repeatable).",
+)
+@click.option(
+    "--provider-model",
+    "provider_models",
+    multiple=True,
+    metavar="P:M",
+    help="The model for one agent (repeatable).",
+)
+@click.option(
+    "--max-parallel", type=int, metavar="N", help="Units at once. Default: MAX_CONCURRENCY, else 4."
+)
+@click.option(
+    "--artifacts-root",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    default=DEFAULT_ARTIFACTS_ROOT,
+    show_default=True,
+    help="Every batch gets a folder of its own in here.",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write results.json here too."
+)
+@click.option(
+    "--proof-log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the proof log here too.",
+)
+@click.option(
+    "--enable-log-scan/--disable-log-scan",
+    "log_scan",
+    default=None,
+    help="Read session logs too. Default: only in a serial run.",
+)
+@click.option(
+    "--allow-log-fallback-pass", is_flag=True, help="Let log evidence count in a parallel run too."
+)
 @click.option("--log-max-files", type=click.IntRange(1, 10_000), default=60, show_default=True)
-@click.option("--log-max-bytes", type=click.IntRange(1, 10**9), default=300_000,
-              show_default=True)
-@click.option("--subagent-loads", type=click.Choice(["count", "ignore"]), default="count",
-              show_default=True, help="Whether a load inside a sub-agent is proof.")
-@click.option("--workspace", type=click.Choice(["isolated", "shared"]), default="isolated",
-              show_default=True, help="`shared` runs in this folder and home: for debugging.")
-@click.option("--skills", type=click.Path(path_type=Path), metavar="PATH",
-              help="Stage these skills (a folder of skills, or a plugin).")
-@click.option("--replay", is_flag=False, flag_value=DEFAULT_REPLAY, metavar="DIR",
-              help=f"Replay recordings, start no agent CLI. Default DIR: {DEFAULT_REPLAY}.")
-@click.option("--speed", type=float, default=0.0, metavar="X",
-              help="Pace of a replay: 1 as recorded, 2 twice as fast. Default: at once.")
+@click.option("--log-max-bytes", type=click.IntRange(1, 10**9), default=300_000, show_default=True)
+@click.option(
+    "--subagent-loads",
+    type=click.Choice(["count", "ignore"]),
+    default="count",
+    show_default=True,
+    help="Whether a load inside a sub-agent is proof.",
+)
+@click.option(
+    "--workspace",
+    type=click.Choice(["isolated", "shared"]),
+    default="isolated",
+    show_default=True,
+    help="`shared` runs in this folder and home: for debugging.",
+)
+@click.option(
+    "--skills",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Stage these skills (a folder of skills, or a plugin).",
+)
+@click.option(
+    "--replay",
+    is_flag=False,
+    flag_value=DEFAULT_REPLAY,
+    metavar="DIR",
+    help=f"Replay recordings, start no agent CLI. Default DIR: {DEFAULT_REPLAY}.",
+)
+@click.option(
+    "--speed",
+    type=float,
+    default=0.0,
+    metavar="X",
+    help="Pace of a replay: 1 as recorded, 2 twice as fast. Default: at once.",
+)
 @click.option("--fail-on-infra", is_flag=True, help="An infra_error fails the run too.")
 @click.option("--no-progress", is_flag=True, help="No lifecycle lines on standard error.")
 @click.option("--matrix-key", metavar="KEY", help="The key of this job in a matrix.")
 @click.option("--attempt", type=click.IntRange(min=1), default=1, hidden=True)
 @click.option("--shard", metavar="I/N", help="Which shard this is; stored in the results.")
-@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
-              show_default=True, help="What stdout gets at the end.")
-@click.option("--self-test", is_flag=True, help="Check the tier rules against fixtures, and stop.")  # fmt: skip
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="What stdout gets at the end.",
+)
+@click.option("--self-test", is_flag=True, help="Check the tier rules against fixtures.")
 def command(
     cases_file: Path | None,
     agents: tuple[str, ...],
@@ -165,9 +230,7 @@ def _plan(
     if sample is not None and seed is None:
         seed = random.SystemRandom().randrange(2**31)
     corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
-    selection = Selection(
-        names, split_list(case_ids), split_list(categories), sample, seed, trials
-    )
+    selection = Selection(names, split_list(case_ids), split_list(categories), sample, seed, trials)
     return build_plan(corpus, selection, all_providers())
 
 

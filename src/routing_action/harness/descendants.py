@@ -10,15 +10,14 @@ import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from routing_action.harness.capabilities import Capabilities
 
 MARKER_VARIABLE = "ROUTING_ACTION_UNIT"
 
-_PROC = Path("/proc")
 _KERNEL_THREAD = 0x00200000
 _NAME_LIMIT = 32
+_READ_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +131,18 @@ class Descendants:
 
     def _candidates(self) -> Iterator[Descendant | None]:
         """Processes that are no older than the leader; None for one that vanished meanwhile."""
-        for name in os.listdir(_PROC):  # noqa: PTH208 - no Path for each process of the machine
+        for name in os.listdir("/proc"):  # noqa: PTH208 - no Path for each process of the machine
             if not name.isdecimal():
                 continue
             pid = int(name)
             if pid in (self._leader, self._self):
                 continue
             try:
-                record = _read_record(pid)
+                record = _read_record(pid, self._since)
             except ProcessLookupError:
                 yield None
                 continue
-            if record is not None and record.start >= self._since:
+            if record is not None:
                 yield record
 
     def _belongs(self, record: Descendant) -> bool | None:
@@ -153,10 +152,7 @@ class Descendants:
         if record.zombie:
             return False
         try:
-            folder = _PROC / str(record.pid)
-            if folder.stat().st_uid != self._user:
-                return False
-            environment = (folder / "environ").read_bytes()
+            environment = _read(f"/proc/{record.pid}/environ", self._user)
         except PermissionError:
             return False
         except OSError:
@@ -186,28 +182,47 @@ def _is_same(member: Descendant) -> bool:
     return record is not None and record.start == member.start
 
 
-def _read_record(pid: int) -> Descendant | None:
-    """Read a process' stat (proc_pid_stat(5)); None for a kernel thread.
+def _read_record(pid: int, since: int = 0) -> Descendant | None:
+    """Read a process' stat (proc_pid_stat(5)); None for an older process or a kernel thread.
 
     A dead main thread whose other threads run on is shown as a zombie, but it is none.
     """
     try:
-        data = (_PROC / str(pid) / "stat").read_bytes()
+        data = _read(f"/proc/{pid}/stat")
     except OSError as error:
         raise ProcessLookupError(pid) from error
-    opening, closing = data.index(b"("), data.rindex(b")")
-    fields = data[closing + 2 :].split()
-    if int(fields[6]) & _KERNEL_THREAD:
+    closing = data.rindex(b")")
+    fields = data[closing + 2 :].split(None, 20)
+    start = int(fields[19])
+    if start < since or int(fields[6]) & _KERNEL_THREAD:
         return None
     return Descendant(
         pid=pid,
-        name=_printable(data[opening + 1 : closing]),
+        name=_printable(data[data.index(b"(") + 1 : closing]),
         parent=int(fields[1]),
         group=int(fields[2]),
         session=int(fields[3]),
-        start=int(fields[19]),
+        start=start,
         zombie=fields[0] in (b"Z", b"X") and int(fields[17]) <= 1,
     )
+
+
+def _read(path: str, owner: int | None = None) -> bytes:
+    """Read a file of /proc without the layers of `open`: a walk reads one for each process.
+
+    Raises PermissionError where the file is not the owner's.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if owner is not None and os.fstat(descriptor).st_uid != owner:
+            raise PermissionError(path)
+        data = chunk = os.read(descriptor, _READ_BYTES)
+        while len(chunk) == _READ_BYTES:
+            chunk = os.read(descriptor, _READ_BYTES)
+            data += chunk
+    finally:
+        os.close(descriptor)
+    return data
 
 
 def _printable(name: bytes) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 READ_BYTES = 256 * 1024
+# More than the buffer of a pipe holds by default.
+_LAST_READS = 16
 
 
 class OutputSink(Protocol):
@@ -52,10 +54,10 @@ class OutputPipe:
         self._failed = False
         self._sink_open = True
         self._loop = asyncio.get_running_loop()
+        os.set_blocking(descriptor, False)
 
     def open(self) -> None:
         """Start reading."""
-        os.set_blocking(self._descriptor, False)
         self._loop.add_reader(self._descriptor, self._read)
 
     @property
@@ -63,13 +65,17 @@ class OutputPipe:
         """True once the stream has ended or was closed."""
         return self._descriptor < 0
 
-    def close(self) -> None:
-        """Stop reading and close the read end; the sink stays open."""
-        if not self.ended:
-            if not self._loop.is_closed():
-                self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+    def close(self) -> bool:
+        """Take what is in the pipe already and close the read end; the sink stays open.
+
+        False where something may still write: more output could have come.
+        """
+        for _ in range(0 if self._loop.is_closed() else _LAST_READS):
+            if self.ended or not self._read():
+                break
+        whole = self.ended
+        self._shut()
+        return whole
 
     def close_sink(self) -> None:
         """Close the sink unless that was done; its exception goes to `on_failure`."""
@@ -77,20 +83,29 @@ class OutputPipe:
             self._sink_open = False
             self._guard(self.sink.close)
 
-    def _read(self) -> None:
+    def _read(self) -> bool:
+        """Take one chunk; False where nothing is there for now, or the stream has ended."""
         try:
             chunk = os.read(self._descriptor, READ_BYTES)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError:
             chunk = b""
         if not chunk:
-            self.close()
+            self._shut()
             self._on_end()
-            return
+            return False
         if not self._failed:
             self._guard(lambda: self.sink.write(chunk))
         self._on_output()
+        return True
+
+    def _shut(self) -> None:
+        if not self.ended:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def _guard(self, action: Callable[[], None]) -> None:
         try:

@@ -77,8 +77,7 @@ async def run_process(
     The child gets exactly `env` plus the marker, the null device as stdin, and a session of its
     own. The marker must be unique to this run: every process of our user that bears it is killed
     at the end, also after a normal exit. Both sinks are closed in any case, also where the
-    process did not start (`START_FAILED`) or was not to be started any more (`NOT_STARTED`, the
-    `cancel` event was set before).
+    process could not be started (`START_FAILED`). With `cancel` set beforehand it is not started.
 
     It takes at most the wall limit, the SIGTERM grace, twice the drain time and two to three
     seconds, whatever the child does. Where several reasons end a process, the first one counts.
@@ -98,7 +97,7 @@ async def run_process(
     started = "" if unwanted else _start(argv, str(cwd), environment, capabilities)
     if isinstance(started, str):
         _raise_failure(_close(stdout) or _close(stderr))
-        ended_by = EndedBy.NOT_STARTED if unwanted else EndedBy.START_FAILED
+        ended_by = EndedBy.CANCELLED if unwanted else EndedBy.START_FAILED
         return times.result(ended_by, start_error=started)
     leader, descriptors = started
     descendants = Descendants(marker, leader.pid, capabilities)
@@ -198,7 +197,7 @@ def _explain(
     """`ENOENT: program 'x': No such file or directory`, with what it really was that is missing."""
     if not isinstance(error, OSError):
         return f"{type(error).__name__}: {error}"
-    if not Path(cwd).is_dir():
+    if error.filename == cwd:
         what = f"working directory {cwd!r}"
     elif error.errno == errno.ENOENT and shutil.which(argv[0], path=env.get("PATH")):
         what = f"interpreter of program {argv[0]!r}"

@@ -18,7 +18,8 @@ from routing_action.harness.pipes import OutputPipe, OutputSink
 
 SURVIVORS_LISTED = 20
 
-# How long members may take to end by themselves once the leader obeyed SIGTERM.
+# How long members may take to end by themselves once the leader obeyed SIGTERM, and how long the
+# pipes may take to end once all that could hold them was killed.
 _SETTLE_SECONDS = 0.1
 # How long a sweep goes on: a tree that forks while it is killed needs several rounds.
 _SWEEP_SECONDS = 2.0
@@ -96,13 +97,15 @@ class Supervisor:
         self._arm(cancel)
         await self._wait(self._end, None)
         ended_by = self._end.result()
+        drain_seconds = self._limits.drain_seconds
         if ended_by is EndedBy.EXIT:
-            await self._wait(self._drained, self._limits.drain_seconds)
+            await self._wait(self._drained, drain_seconds)
+            drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
         else:
             await self._terminate()
         await self._sweep()
         self._leader.reap()
-        await self._wait(self._drained, self._limits.drain_seconds)
+        await self._wait(self._drained, drain_seconds)
         return ended_by
 
     def release(self) -> None:
@@ -116,14 +119,13 @@ class Supervisor:
             self._leader.abandon()
         if not self._leader.reaped:
             self._survivors[self._leader.pid, 0] = f"{self._leader.pid} {self._leader.name}"
+        for pipe in self._pipes:
+            self.output_cut |= not pipe.close()
         for timer in self._timers.values():
             timer.cancel()
         if self._canceller is not None and not self._loop.is_closed():
             self._canceller.cancel()
         self._leader.unwatch(self._loop)
-        self.output_cut = not all(pipe.ended for pipe in self._pipes)
-        for pipe in self._pipes:
-            pipe.close()
         for pipe in self._pipes:
             pipe.close_sink()
 
@@ -145,7 +147,7 @@ class Supervisor:
 
     def _finish(self, ended_by: EndedBy) -> None:
         """The first reason stands."""
-        if not self._end.done():
+        if not self._end.done() and not self._loop.is_closed():
             self._end.set_result(ended_by)
 
     def _on_exit(self) -> None:

@@ -64,8 +64,8 @@ class WorkspaceTemplate:
 
     path: Path
     keys: AnswerKeys
+    _manifest: _Manifest = field(repr=False)
     notes: tuple[str, ...] = ()
-    _manifest: _Manifest = field(default=_Manifest((), (), ()), repr=False)
 
     @classmethod
     def build(
@@ -116,7 +116,7 @@ class WorkspaceTemplate:
     @classmethod
     def _sealed(cls, path: Path, keys: AnswerKeys, notes: tuple[str, ...]) -> WorkspaceTemplate:
         _commit(path)
-        return cls(path, keys, notes, _read_manifest(path))
+        return cls(path, keys, _read_manifest(path), notes)
 
 
 def shared_workspace(repository: Path) -> Workspace:
@@ -146,7 +146,8 @@ def choose_temp_root(repository: Path, candidates: Iterable[Path | str]) -> Path
     passed over; the system's own temporary folder is the last. Raises HarnessError.
     """
     source = repository.resolve()
-    usable = [path for path in _folders((*candidates, tempfile.gettempdir()), source)]
+    named = (Path(path).resolve() for path in (*candidates, tempfile.gettempdir()) if str(path))
+    usable = [path for path in named if _is_usable(path) and not path.is_relative_to(source)]
     if not usable:
         raise HarnessError(
             f"there is no writable temporary folder outside {source}",
@@ -155,12 +156,8 @@ def choose_temp_root(repository: Path, candidates: Iterable[Path | str]) -> Path
     return next((path for path in usable if path.parts[1:2] != source.parts[1:2]), usable[0])
 
 
-def _folders(candidates: Iterable[Path | str], source: Path) -> Iterator[Path]:
-    for candidate in candidates:
-        path = Path(candidate).resolve()
-        if str(candidate) and path.is_dir() and os.access(path, os.W_OK | os.X_OK):
-            if not path.is_relative_to(source):
-                yield path
+def _is_usable(path: Path) -> bool:
+    return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
 
 
 def _check_outside(temp_root: Path, source: Path) -> None:

@@ -1,0 +1,208 @@
+"""Makes units ready to start: from recordings, or live in a workspace and home of their own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from routing_action.app.unit import Launch
+from routing_action.domain.plan import Unit
+from routing_action.domain.provider import Provider, ReadContext
+from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
+from routing_action.harness.log_targets import make_targets
+from routing_action.harness.logscan import LogScanner
+from routing_action.harness.removal import Removal, remove_tree
+from routing_action.harness.replay import ReplaySet
+from routing_action.harness.staging import Skill, find_skills, stage_skills, staged_skills
+from routing_action.harness.workspace import (
+    Workspace,
+    WorkspaceTemplate,
+    choose_temp_root,
+    new_folder,
+    shared_workspace,
+)
+from routing_action.settings import RunSettings, build_command, log_folders
+
+_USER_FOLDERS = (
+    "HOME", "TMPDIR", "TMP", "TEMP", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+    "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+)  # fmt: skip
+
+
+class ReplayLauncher:
+    """Starts the replay agent, a true executable, in an empty folder of its own."""
+
+    def __init__(self, recordings: ReplaySet, settings: RunSettings) -> None:
+        """Replay from a set, at the pace of the settings."""
+        self._recordings = recordings
+        self._settings = settings
+        self._temp_root = choose_temp_root(settings.root, _temp_candidates(settings.environ))
+
+    def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
+        """The replay agent's command for a pair, with what the recording says about itself."""
+        recording = self._recordings.find(unit.agent, unit.case.case_id, unit.trial)
+        folder = new_folder(self._temp_root)
+        env = {name: self._settings.environ.get(name, "") for name in ("PATH", "LANG")}
+        return Launch(
+            argv=recording.argv(self._settings.replay_speed, unit.case.prompt),
+            cwd=folder,
+            env=env,
+            context=ReadContext(),
+            cli_version=recording.cli_version,
+            model=recording.model,
+            close=lambda: _left(remove_tree(folder)),
+        )
+
+    def close(self) -> Sequence[str]:
+        """Nothing is kept between units."""
+        return ()
+
+
+class LiveLauncher:
+    """Gives each unit a copy of the repository, a home, and an allow-listed environment."""
+
+    def __init__(
+        self, settings: RunSettings, providers: Mapping[str, Provider], hidden: Iterable[Path]
+    ) -> None:
+        """`hidden` are the answer keys of this batch, which no agent may see."""
+        self._settings = settings
+        self._providers = dict(providers)
+        self._hidden = tuple(hidden)
+        self._temp_root = choose_temp_root(settings.root, _temp_candidates(settings.environ))
+        self._lock = threading.Lock()
+        self._templates: dict[str, WorkspaceTemplate] = {}
+        self._scanners: dict[str, LogScanner] = {}
+        self._skills: tuple[Skill, ...] = find_skills(settings.skills) if settings.skills else ()
+
+    def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
+        """Workspace, home, skills, environment and command of one unit."""
+        provider = self._providers[unit.agent]
+        with ExitStack() as undo:
+            folder = new_folder(self._temp_root)
+            undo.callback(remove_tree, folder)
+            workspace = self._workspace(provider, folder)
+            home, env = self._home(provider, folder)
+            known = [name for one in self._providers.values() for name in one.skill_folders]
+            staged = staged_skills(workspace.path, provider, known)
+            context = ReadContext(
+                skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
+            )
+            model = self._settings.provider_models.get(provider.name)
+            launch = Launch(
+                argv=build_command(provider, unit.case.prompt, model, self._settings.environ),
+                cwd=workspace.path,
+                env=env,
+                context=context,
+                notes=(*self._template_notes(provider), *home.notes, *staged.notes),
+                model=model,
+                new_log_lines=self._log_reader(provider, home),
+                close=lambda: _left(remove_tree(folder)),
+            )
+            undo.pop_all()
+        return launch
+
+    def close(self) -> Sequence[str]:
+        """Remove the templates; gives what could not be removed."""
+        with self._lock:
+            templates = list(self._templates.values())
+            self._templates.clear()
+        return [note for template in templates for note in _left(template.remove())]
+
+    # ---- parts of a unit
+
+    def _workspace(self, provider: Provider, folder: Path) -> Workspace:
+        if self._settings.workspace == "shared":
+            return shared_workspace(self._settings.root)
+        return self._template(provider).make_workspace(folder / "repo")
+
+    def _template(self, provider: Provider) -> WorkspaceTemplate:
+        """The batch's template; one more for each skill folder that skills are staged in."""
+        with self._lock:
+            if "" not in self._templates:
+                self._templates[""] = WorkspaceTemplate.build(
+                    self._settings.root, self._temp_root, hidden=self._hidden
+                )
+            plain = self._templates[""]
+            if not self._skills:
+                return plain
+            if provider.name not in self._templates:
+                self._templates[provider.name] = plain.derive(
+                    lambda path: stage_skills(path, provider, self._skills, plain.keys)
+                )
+            return self._templates[provider.name]
+
+    def _template_notes(self, provider: Provider) -> tuple[str, ...]:
+        with self._lock:
+            template = self._templates.get(provider.name) or self._templates.get("")
+        return template.notes if template else ()
+
+    def _home(self, provider: Provider, folder: Path) -> tuple[AgentHome, dict[str, str]]:
+        environ = self._settings.environ
+        user_home = Path(environ["HOME"]) if environ.get("HOME") else None
+        if self._settings.workspace == "shared" and user_home:
+            home = AgentHome(user_home)
+            return home, _with_own_folders(
+                build_environment(provider, home, environ), provider, environ
+            )
+        home = make_agent_home(
+            provider,
+            folder / "home",
+            user_home=user_home,
+            cache_root=_cache_root(environ),
+            base_environ=environ,
+        )
+        return home, build_environment(provider, home, environ)
+
+    def _log_reader(
+        self, provider: Provider, home: AgentHome
+    ) -> Callable[[], Sequence[tuple[str, bytes]]] | None:
+        """Session logs: one snapshot per agent and batch, or none at all in a fresh home."""
+        if not self._settings.scans_logs or provider.log_reader is None:
+            return None
+        folders = log_folders(provider, self._settings.environ)
+        if self._settings.workspace != "shared" and not folders:
+            return self._scanner(home.path, provider.log_globs).new_lines
+        with self._lock:
+            if provider.name not in self._scanners:
+                self._scanners[provider.name] = self._scanner(
+                    home.path, folders or provider.log_globs
+                )
+            return self._scanners[provider.name].new_lines
+
+    def _scanner(self, home: Path, globs: Sequence[str]) -> LogScanner:
+        """A scanner that has taken its snapshot."""
+        scanner = LogScanner(
+            make_targets(globs, home),
+            max_files=self._settings.log_max_files,
+            max_bytes=self._settings.log_max_bytes,
+        )
+        scanner.snapshot()
+        return scanner
+
+
+def _left(removal: Removal) -> list[str]:
+    return [f"could not be removed: {failure}" for failure in removal.failures]
+
+
+def _temp_candidates(environ: Mapping[str, str]) -> list[str]:
+    return [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
+
+
+def _cache_root(environ: Mapping[str, str]) -> Path | None:
+    """Where big unpacked programs are shared between units: below the user's cache folder."""
+    base = environ.get("XDG_CACHE_HOME") or (
+        os.path.join(environ["HOME"], ".cache") if environ.get("HOME") else ""  # noqa: PTH118
+    )
+    return Path(base) / "routing-action" / "agent-caches" if base else None
+
+
+def _with_own_folders(
+    env: dict[str, str], provider: Provider, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """The user's own folders, for debugging in the shared workspace."""
+    own = (*_USER_FOLDERS, *provider.home_variables)
+    kept = {name: value for name, value in env.items() if name not in own}
+    return {**kept, **{name: environ[name] for name in own if environ.get(name)}}

@@ -1,0 +1,119 @@
+"""Builds the real parts of a run, handles signals, and shows the outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from routing_action.app.launch import LiveLauncher, ReplayLauncher
+from routing_action.app.plan import Plan
+from routing_action.app.ports import Ports, new_uuid
+from routing_action.app.run import Batch, Shard, run_batch
+from routing_action.harness.redaction import Redactor, secret_values
+from routing_action.harness.replay import ReplaySet
+from routing_action.report.console import ConsoleStyle, render_console
+from routing_action.settings import RunSettings
+from routing_action.store.batch import BatchFolder, render_results
+
+
+def run_and_report(plan: Plan, settings: RunSettings, shard: Shard, *, as_json: bool) -> int:
+    """Run the plan with the real parts, write the outcome to stdout, give the exit code."""
+    batch = asyncio.run(_run(plan, settings, shard))
+    if as_json:
+        click.echo(render_results(batch.results), nl=False)
+    else:
+        click.echo(_render(batch, plan, settings))
+    return int(batch.exit_code)
+
+
+async def _run(plan: Plan, settings: RunSettings, shard: Shard) -> Batch:
+    ports = Ports(now=lambda: datetime.now(UTC), new_id=new_uuid, write_error=_write_error)
+    launcher = _launcher(plan, settings)
+    batch_run_id = ports.new_id()
+    cancel = asyncio.Event()
+    try:
+        with _signals(cancel):
+            return await run_batch(
+                plan,
+                settings,
+                folder=BatchFolder(settings.artifacts_root, batch_run_id),
+                batch_run_id=batch_run_id,
+                launcher=launcher,
+                redactor=Redactor(_secrets(plan, settings)),
+                ports=ports,
+                cancel=cancel,
+                shard=shard,
+            )
+    finally:
+        for note in launcher.close():
+            _write_error(f"routing-action: {note}")
+
+
+def _launcher(plan: Plan, settings: RunSettings) -> LiveLauncher | ReplayLauncher:
+    if settings.replay is not None:
+        recordings = ReplaySet(settings.replay)
+        for unit in plan.units:
+            recordings.find(unit.agent, unit.case.case_id, unit.trial)
+        return ReplayLauncher(recordings, settings)
+    written = [settings.artifacts_root, settings.output, settings.proof_log]
+    hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]
+    return LiveLauncher(settings, plan.providers, hidden)
+
+
+def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
+    """Every value that must not be written: by the variables' names, and the agents' own keys."""
+    names = [name for one in plan.providers.values() for name in one.credential_variables]
+    return secret_values(settings.environ, names)
+
+
+@contextmanager
+def _signals(cancel: asyncio.Event) -> Iterator[None]:
+    """The first SIGINT or SIGTERM ends the batch in order; a second one interrupts at once."""
+    loop = asyncio.get_running_loop()
+    handled = (signal.SIGINT, signal.SIGTERM)
+
+    def interrupt() -> None:
+        for number in handled:
+            loop.remove_signal_handler(number)
+        _write_error("routing-action: interrupted; ending the running units (again: at once)")
+        cancel.set()
+
+    for number in handled:
+        loop.add_signal_handler(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
+
+
+def _write_error(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _render(batch: Batch, plan: Plan, settings: RunSettings) -> str:
+    colour = sys.stdout.isatty() and not settings.environ.get("NO_COLOR")
+    style = ConsoleStyle(colour, shutil.get_terminal_size((100, 24)).columns)
+    rerun = "./test.sh" if os.access("test.sh", os.X_OK) else "routing-action run"
+    if settings.replay is not None:
+        rerun += f" --replay={shlex.quote(str(settings.replay))}"
+    if Path(plan.corpus.file) != Path.cwd() / "cases.json":
+        rerun += f" --cases {shlex.quote(plan.corpus.file)}"
+    return render_console(
+        batch.results,
+        reason=batch.reason,
+        artifacts=str(batch.folder.path),
+        rerun=rerun,
+        style=style,
+    )

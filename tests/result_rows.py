@@ -1,0 +1,95 @@
+"""Builders for results.json values, with everything that a test does not care about filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routing_action.domain.outcome import Outcome
+from routing_action.domain.results import (
+    Options,
+    Results,
+    UnitResult,
+    summarise,
+    summarise_pairs,
+)
+from routing_action.domain.transcript import EndedBy
+from routing_action.domain.verdict import Status
+
+BATCH = "00000000-0000-4000-8000-0000000000ff"
+
+
+def unit_id(number: int) -> str:
+    """A valid UUID v4 that tells its number."""
+    return f"00000000-0000-4000-8000-{number:012x}"
+
+
+def make_row(number: int = 1, **changes: Any) -> UnitResult:  # noqa: ANN401 - any field
+    """A passing row of claude."""
+    fields: dict[str, Any] = {
+        "unit_run_id": unit_id(number),
+        "agent": "claude",
+        "case_id": "one",
+        "category": "",
+        "status": Status.PASS,
+        "expected_skill": "foo",
+        "source": "cli_output",
+        "matched_evidence": ("foo",),
+        "missing_evidence": (),
+        "token_hits": {},
+        "tool_use_proof_lines": (),
+        "matched_log_file": None,
+        "optional_hits": (),
+        "disallowed_hits": (),
+        "failure_kind": None,
+        "failure_category": None,
+        "timed_out": False,
+        "duration_ms": 1500,
+        "command": ("claude",),
+        "exit_code": 0,
+        "output_excerpt": "",
+        "error": None,
+        "trial": 1,
+        "outcome": Outcome.COMPLETED,
+        "ended_by": EndedBy.EXIT,
+        "survivors": (),
+        "recognised_events": 3,
+        "unrecognised_events": 0,
+        "catalogue": None,
+        "usage": None,
+        "cost_usd": None,
+        "cli_version": None,
+        "model": None,
+    }
+    return UnitResult.model_validate({**fields, **changes})
+
+
+def make_results(*rows: UnitResult, **changes: Any) -> Results:  # noqa: ANN401 - any field
+    """Results that hold the rows, with matching totals."""
+    options = Options(
+        agents=("claude",),
+        categories=(),
+        case_ids=(),
+        selected_case_ids=("one",),
+        sample=None,
+        seed=None,
+        shard=None,
+        matrix_key=None,
+        attempt=1,
+        corpus_sha256="0" * 64,
+        trials=1,
+        timeout_seconds=300,
+        max_parallel=4,
+        log_scan=False,
+        workspace="isolated",
+        replay=None,
+        fail_on_infra=False,
+    )
+    fields: dict[str, Any] = {
+        "batch_run_id": BATCH,
+        "generated_at_utc": "2026-01-01T00:00:00.000Z",
+        "summary": summarise(rows),
+        "pairs": summarise_pairs(rows),
+        "options": options,
+        "results": rows,
+    }
+    return Results(**{**fields, **changes})

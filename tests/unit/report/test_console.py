@@ -1,0 +1,110 @@
+"""What a person reads at the end of a run."""
+
+from __future__ import annotations
+
+from routing_action.domain.outcome import Outcome
+from routing_action.domain.results import Results, TokenHit
+from routing_action.domain.transcript import SourceKind
+from routing_action.domain.verdict import Status
+from routing_action.report.console import ConsoleStyle, render_console
+from tests.result_rows import make_results, make_row
+
+HIT = TokenHit(
+    best_score=60,
+    tier=2,
+    source_kind=SourceKind.CLI_OUTPUT,
+    source_detail="read at stdout line 5",
+    proof_line="cat foo/SKILL.md\x1b[31m\nsecond",
+)
+
+
+def render(results: Results, style: ConsoleStyle | None = None) -> str:
+    """The text with fixed surroundings."""
+    return render_console(
+        results,
+        reason="1 pair failed",
+        artifacts="/tmp/batch",
+        rerun="./test.sh",
+        style=style or ConsoleStyle(),
+    )
+
+
+FAILED = make_row(
+    2,
+    agent="codex",
+    status=Status.FAIL,
+    failure_kind="evidence_too_weak",
+    matched_evidence=(),
+    missing_evidence=("foo",),
+    token_hits={"foo": HIT},
+    loaded_skills=("other",),
+)
+
+
+def test_a_red_pair_shows_why_the_proof_and_how_to_rerun_it() -> None:
+    """A maintainer can act on the text alone."""
+    text = render(make_results(make_row(), FAILED))
+    assert "codex:one: FAIL evidence_too_weak" in text
+    assert "missing  foo" in text
+    assert "loaded   other" in text
+    assert "found    foo at tier 2 (read at stdout line 5): cat foo/SKILL.md [31m second" in text
+    assert "rerun    ./test.sh --agents codex --case-id one" in text
+    assert "2 runs: 1 pass, 1 fail, 0 infra_error" in text
+    assert text.endswith("verdict: 1 pair failed\nartifacts: /tmp/batch")
+
+
+def test_the_matrix_has_a_line_for_each_case_and_a_column_for_each_agent() -> None:
+    """All pairs are seen at a glance; one that was not run is a dash."""
+    lines = render(make_results(make_row(), FAILED, make_row(3, case_id="two"))).splitlines()
+    assert lines[0].split() == ["case", "claude", "codex"]
+    assert lines[1].split() == ["one", "pass", "FAIL"]
+    assert lines[2].split() == ["two", "pass", "-"]
+
+
+def test_trials_show_their_share_and_disagreement() -> None:
+    """A flaky pair is called flaky."""
+    rows = [make_row(n, trial=n, status=Status.PASS if n < 3 else Status.FAIL) for n in (1, 2, 3)]
+    assert "flaky 2/3" in render(make_results(*rows))
+
+
+def test_nothing_of_an_agent_reaches_the_terminal_unescaped() -> None:
+    """Control characters of a proof line are not printed."""
+    assert "\x1b" not in render(make_results(FAILED))
+
+
+def test_colour_marks_the_cells_only_where_it_is_wanted() -> None:
+    """With colour the words stay; without it no escape is there."""
+    text = render(make_results(make_row(), FAILED), ConsoleStyle(colour=True))
+    assert "\x1b[31mFAIL" in text
+    assert "\x1b[32mpass" in text
+
+
+def test_an_infrastructure_error_shows_its_cause_and_a_refused_skill_its_name() -> None:
+    """Both kinds of red name what to look at."""
+    infra = make_row(
+        1, status=Status.INFRA_ERROR, failure_kind="auth", outcome=Outcome.AUTH, error="HTTP 401"
+    )
+    refused = make_row(2, case_id="two", status=Status.FAIL, disallowed_hits=("bar",))
+    text = render(make_results(infra, refused))
+    assert "cause    HTTP 401" in text
+    assert "refused  bar was used and is disallowed" in text
+
+
+def test_a_long_list_is_cut_with_the_count_of_the_rest() -> None:
+    """Hundreds of red pairs do not flood the terminal."""
+    rows = [make_row(n, case_id=f"c{n}", status=Status.FAIL) for n in range(1, 41)]
+    text = render(make_results(*rows))
+    assert "and 10 more; see results.json" in text
+
+
+def test_cost_and_long_names_are_shown_within_the_width() -> None:
+    """Money is told with who reported it; a long case id is cut."""
+    text = render(make_results(make_row(1, cost_usd=0.25, case_id="c" * 100)))
+    assert "0.2500 USD reported by claude" in text
+    assert "c" * 43 + "…" in text
+
+
+def test_later_trials_name_themselves() -> None:
+    """A red second trial says which one it was."""
+    text = render(make_results(make_row(1, trial=2, status=Status.FAIL)))
+    assert "claude:one trial 2: FAIL" in text
