@@ -182,7 +182,9 @@ def _copilot_tool(
 ) -> list[Record]:
     start = {"toolCallId": identity, "toolName": name, "arguments": arguments}
     end = {"toolCallId": identity, "success": ok, "result": {"content": output}}
+    request = {"toolCallId": identity, "name": name, "arguments": arguments}
     return [
+        copilot_event("assistant.message", content="", toolRequests=[request]),
         copilot_event("tool.execution_start", **start),
         copilot_event("tool.execution_complete", **end),
     ]

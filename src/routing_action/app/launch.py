@@ -43,16 +43,17 @@ class ReplayLauncher:
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """The replay agent's command for a pair, with what the recording says about itself."""
-        recording = self._recordings.find(unit.agent, unit.case.case_id, unit.trial)
+        agent, case_id = unit.agent, unit.case.case_id
+        recorded = self._recordings.script_for(agent, case_id, unit.trial)
+        argv = self._recordings.argv_for(agent, case_id, unit.trial, self._settings.replay_speed)
         folder = new_folder(self._temp_root)
-        env = {name: self._settings.environ.get(name, "") for name in ("PATH", "LANG")}
         return Launch(
-            argv=recording.argv(self._settings.replay_speed, unit.case.prompt),
+            argv=(*argv[:-1], unit.case.prompt),
             cwd=folder,
-            env=env,
+            env={name: self._settings.environ.get(name, "") for name in ("PATH", "LANG")},
             context=ReadContext(),
-            cli_version=recording.cli_version,
-            model=recording.model,
+            cli_version=recorded.cli_version or None,
+            model=recorded.model or None,
             close=lambda: _left(remove_tree(folder)),
         )
 

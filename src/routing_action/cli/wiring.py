@@ -63,7 +63,7 @@ def _launcher(plan: Plan, settings: RunSettings) -> LiveLauncher | ReplayLaunche
     if settings.replay is not None:
         recordings = ReplaySet(settings.replay)
         for unit in plan.units:
-            recordings.find(unit.agent, unit.case.case_id, unit.trial)
+            recordings.script_for(unit.agent, unit.case.case_id, unit.trial)
         return ReplayLauncher(recordings, settings)
     written = [settings.artifacts_root, settings.output, settings.proof_log]
     hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]

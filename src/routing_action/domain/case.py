@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -203,5 +203,11 @@ def select_cases(
     ]
     if sample is None or sample >= len(chosen):
         return chosen
-    drawn = set(random.Random(seed).sample(range(len(chosen)), sample))  # noqa: S311 - seeded
-    return [case for index, case in enumerate(chosen) if index in drawn]
+    drawn = sorted(chosen, key=lambda case: _draw(seed, case.case_id))[:sample]
+    kept = {case.case_id for case in drawn}
+    return [case for case in chosen if case.case_id in kept]
+
+
+def _draw(seed: int, case_id: str) -> bytes:
+    """A case's lot: by its id alone, so that cases added elsewhere change little of a sample."""
+    return hashlib.sha256(f"{seed}\0{case_id}".encode()).digest()

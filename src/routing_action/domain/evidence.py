@@ -108,9 +108,9 @@ class EvidenceCollector:
             self.add(line)
 
     def _keep(self, token: str, hit: Hit) -> None:
-        best = better(self.hits.get(token), hit)
-        if best is not None:
-            self.hits[token] = best
+        earlier = self.hits.get(token)
+        if earlier is None or hit.rank < earlier.rank:
+            self.hits[token] = hit
         if hit.wrong_copy:
             self.wrong_copies.add(token)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from routing_action.domain.naming import (
+    SKILL_FILE,
     is_file_token,
     is_skill_file,
     names_token,
@@ -129,11 +130,15 @@ def _score_call(line: EvidenceLine, token: str) -> int:
 
 
 def _own_file(line: EvidenceLine, token: str) -> bool:
-    """True where a SKILL.md token names the file of the skill that was called."""
-    folder = skill_folder(token)
-    if line.path and path_is_file(f"{line.path}/SKILL.md", token):
+    """True where a SKILL.md token names the file of the skill that was called.
+
+    The skill's name decides, whatever root the token gives: each agent has its own.
+    """
+    shown = "/".join((*skill_folder(line.path), SKILL_FILE))
+    if line.path and path_is_file(shown, token):
         return True
-    return len(folder) == 1 and any(p.attributed(line.text, folder[0]) for p in ALL_PATTERNS)
+    folder = skill_folder(token)
+    return bool(folder) and any(p.attributed(line.text, folder[-1]) for p in ALL_PATTERNS)
 
 
 def _read_names(line: EvidenceLine, token: str) -> bool:

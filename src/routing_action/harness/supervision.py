@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from routing_action.domain.transcript import EndedBy
-from routing_action.harness.descendants import Descendant, Descendants
+from routing_action.harness.descendants import Descendants
 from routing_action.harness.leader import Leader
 from routing_action.harness.pipes import OutputPipe, OutputSink
+from routing_action.harness.proctable import ProcessRecord
 
 SURVIVORS_LISTED = 20
 
@@ -73,6 +75,7 @@ class Supervisor:
         self._started = self._loop.time()
         self._last_output = self._started
         self._terminal_at: float | None = None
+        self._quiet_since = 0.0
         self._pipes = tuple(
             OutputPipe(
                 descriptor,
@@ -98,12 +101,14 @@ class Supervisor:
         await self._wait(self._end, None)
         ended_by = self._end.result()
         drain_seconds = self._limits.drain_seconds
+        not_before = 0.0
         if ended_by is EndedBy.EXIT:
-            await self._wait(self._drained, drain_seconds)
+            if await self._wait(self._drained, drain_seconds):
+                not_before = self._quiet_since
             drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
         else:
             await self._terminate()
-        await self._sweep()
+        await self._sweep(not_before or time.monotonic())
         self._leader.reap()
         await self._wait(self._drained, drain_seconds)
         return ended_by
@@ -115,7 +120,7 @@ class Supervisor:
         torn down under us.
         """
         if not self._leader.reaped:
-            self._kill(self._descendants.find().living)
+            self._kill(self._descendants.find(time.monotonic()).living)
             self._leader.abandon()
         if not self._leader.reaped:
             self._survivors[self._leader.pid, 0] = f"{self._leader.pid} {self._leader.name}"
@@ -151,6 +156,7 @@ class Supervisor:
             self._end.set_result(ended_by)
 
     def _on_exit(self) -> None:
+        self._quiet_since = time.monotonic()
         if not self._exited.done():
             self._exited.set_result(None)
         self._finish(EndedBy.EXIT)
@@ -168,6 +174,7 @@ class Supervisor:
 
     def _on_stream_end(self) -> None:
         if all(pipe.ended for pipe in self._pipes) and not self._drained.done():
+            self._quiet_since = time.monotonic()
             self._drained.set_result(None)
 
     def _on_wall(self) -> None:
@@ -198,7 +205,7 @@ class Supervisor:
 
     async def _terminate(self) -> None:
         """Ask everything to end, and wait for the leader as long as the grace lasts."""
-        members = self._descendants.find().living
+        members = self._descendants.find(time.monotonic()).living
         self._leader.signal_group(signal.SIGTERM)
         for member in members:
             if member.group != self._leader.pid:
@@ -207,16 +214,19 @@ class Supervisor:
             return
         settled = self._loop.time() + min(_SETTLE_SECONDS, self._limits.term_grace_seconds)
         for pause in _pauses():
-            if self._loop.time() >= settled or not self._descendants.find().living:
+            if self._loop.time() >= settled or not self._descendants.find(time.monotonic()).living:
                 return
             await self._pause(pause)
 
-    async def _sweep(self) -> None:
-        """Kill what is left, in rounds, since it can fork meanwhile; list it as survivors."""
+    async def _sweep(self, not_before: float) -> None:
+        """Kill what is left, in rounds, since it can fork meanwhile; list it as survivors.
+
+        The first look may be one that another unit took since `not_before`.
+        """
         deadline = self._loop.time() + _SWEEP_SECONDS
         quiet_walks = 0
         for pause in _pauses():
-            found = self._descendants.find()
+            found = self._descendants.find(not_before)
             self._leader.signal_group(signal.SIGKILL)
             self._kill(found.living)
             self._descendants.reap(found.zombies)
@@ -227,8 +237,9 @@ class Supervisor:
             if self._loop.time() >= deadline:
                 return
             await self._pause(pause)
+            not_before = time.monotonic()
 
-    def _kill(self, members: Sequence[Descendant]) -> None:
+    def _kill(self, members: Sequence[ProcessRecord]) -> None:
         for member in members:
             self._survivors[member.pid, member.start] = str(member)
             self._descendants.send(member, signal.SIGKILL)

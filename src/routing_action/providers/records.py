@@ -7,6 +7,7 @@ the rules that hold for all of them, and never raises on any bytes.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,7 +59,7 @@ class StderrRule:
     failure: ApiFailure | None = None
 
 
-class RecordReader:
+class RecordReader(ABC):
     """Reads one run. Subclasses implement `on_record`, and `on_text` for a text mode.
 
     `shell_loads` is True where a shell read of SKILL.md is the native load (codex).
@@ -134,9 +135,9 @@ class RecordReader:
 
     # ---- for subclasses
 
+    @abstractmethod
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """What a record proves; None where it is not recognised."""
-        raise NotImplementedError
 
     def is_record(self, record: Record) -> bool:
         """True where a JSON object is an event of a CLI, not JSON that an agent wrote."""

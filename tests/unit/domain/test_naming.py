@@ -118,7 +118,7 @@ def test_the_plugin_of_a_skill_is_told_from_its_folder(path: str, plugin: str) -
 def test_a_call_is_of_the_skill_that_bears_the_whole_name(
     called: str, token: str, expected: bool
 ) -> None:
-    """`widget-test` is not `widget-testing`; a bare token takes any plugin, a qualified one its own."""
+    """`widget-test` is not `widget-testing`; a qualified token takes its own plugin alone."""
     assert same_skill(called, token) is expected
 
 

@@ -1,0 +1,90 @@
+"""Starts the command line as a user does, on a repository and cases of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FAKE_CLAUDE = ROOT / "tests" / "fakes" / "fake_claude.py"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def artifacts(self) -> Path:
+        """The folder that the first ARTIFACT_DIR line names."""
+        line = next(x for x in self.stderr.splitlines() if x.startswith("ARTIFACT_DIR="))
+        return Path(line.removeprefix("ARTIFACT_DIR="))
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """The batch's results.json."""
+        loaded: dict[str, Any] = json.loads((self.artifacts / "results.json").read_text("utf-8"))
+        return loaded
+
+    def column(self, name: str) -> list[Any]:
+        """One field of every row."""
+        return [row[name] for row in self.results["results"]]
+
+
+@dataclass
+class Project:
+    """A folder with cases.json, and the fake agent in place of claude."""
+
+    root: Path
+    options: tuple[str, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def write_cases(self, *cases: dict[str, Any]) -> None:
+        """Put the cases where they are found."""
+        (self.root / "cases.json").write_text(json.dumps(list(cases)), encoding="utf-8")
+
+    def environment(self) -> dict[str, str]:
+        """The caller's environment, with the fake agent and the source on the path."""
+        words = [sys.executable, str(FAKE_CLAUDE), *self.options]
+        return {
+            **{n: v for n, v in os.environ.items() if n != "MAX_CONCURRENCY"},
+            "PYTHONPATH": str(ROOT / "src"),
+            "HOME": str(self.root),
+            "AGENT_CLAUDE_TEMPLATE": f"{shlex.join(words)} {{prompt}}",
+            **self.variables,
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        """The argument list of a command."""
+        return [sys.executable, "-m", "routing_action", *arguments]
+
+    def call(self, *arguments: str) -> Finished:
+        """Run a command to its end."""
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    def run(self, *arguments: str) -> Finished:
+        """`run` on claude alone."""
+        return self.call("run", "--agents", "claude", *arguments)
+
+
+def loads(case_id: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - any field of a case
+    """A case whose prompt makes the fake agent load the expected skill."""
+    return {"case_id": case_id, "prompt": "please load:foo", "expected_skill": "foo", **fields}

@@ -1,0 +1,147 @@
+"""Runs fake agents through the process door, and looks for what they left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from routing_action.harness.capabilities import Capabilities
+from routing_action.harness.process import (
+    MARKER_VARIABLE,
+    ProcessLimits,
+    ProcessResult,
+    run_process,
+)
+from tests.fakes import unruly_agent
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+QUICK: dict[str, float] = {
+    "wall_seconds": 20.0,
+    "terminal_grace_seconds": 0.4,
+    "term_grace_seconds": 0.4,
+    "drain_seconds": 0.3,
+}
+# What the shared machine may add to any limit, in seconds.
+SLACK = 8.0
+
+
+@dataclass
+class KeepingSink:
+    """A sink that keeps what it is given, and can be told to fail."""
+
+    data: bytearray = field(default_factory=bytearray)
+    failure: Exception | None = None
+    closing_failure: Exception | None = None
+    closed: int = 0
+
+    @property
+    def terminal_seen(self) -> bool:
+        return unruly_agent.TERMINAL in self.data
+
+    def write(self, chunk: bytes) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.data += chunk
+
+    def close(self) -> None:
+        self.closed += 1
+        if self.closing_failure is not None:
+            raise self.closing_failure
+
+
+@dataclass
+class Run:
+    """One run of a command: what to look at afterwards."""
+
+    argv: tuple[str, ...]
+    limits: ProcessLimits
+    cwd: str = "/"
+    capabilities: Capabilities | None = None
+    marker: str = field(default_factory=lambda: uuid.uuid4().hex)
+    stdout: KeepingSink = field(default_factory=KeepingSink)
+    stderr: KeepingSink = field(default_factory=KeepingSink)
+
+    async def __call__(self, **options: Any) -> ProcessResult:
+        return await run_process(
+            self.argv,
+            cwd=self.cwd,
+            env={"PATH": PATH},
+            stdout=self.stdout,
+            stderr=self.stderr,
+            limits=self.limits,
+            marker=self.marker,
+            capabilities=self.capabilities,
+            **options,
+        )
+
+    @property
+    def output(self) -> bytes:
+        return bytes(self.stdout.data)
+
+    def left_behind(self) -> list[int]:
+        return marked(self.marker)
+
+
+def command(
+    *argv: str, cwd: str = "/", capabilities: Capabilities | None = None, **limits: float
+) -> Run:
+    return Run(argv, ProcessLimits(**(QUICK | limits)), cwd, capabilities)
+
+
+def shell(script: str, capabilities: Capabilities | None = None, **limits: float) -> Run:
+    return command("/bin/sh", "-c", script, capabilities=capabilities, **limits)
+
+
+def agent(
+    manner: str, *arguments: str, capabilities: Capabilities | None = None, **limits: float
+) -> Run:
+    script = str(Path(unruly_agent.__file__))
+    argv = (sys.executable, "-S", "-E", script, manner, *arguments)
+    return command(*argv, capabilities=capabilities, **limits)
+
+
+def marked(marker: str) -> list[int]:
+    """Living processes that bear the marker; looked up without the code under test."""
+    entry = f"{MARKER_VARIABLE}={marker}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                environment = (folder / "environ").read_bytes()
+            except OSError:
+                continue
+            if entry in environment.split(b"\0"):
+                found.append(int(folder.name))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process is there and no zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat.rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+
+
+def zombie_children() -> set[int]:
+    """Dead children of this process that nobody reaped."""
+    own = str(os.getpid()).encode()
+    found = set()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if fields[0] == b"Z" and fields[1] == own:
+                found.add(int(folder.name))
+    return found
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))

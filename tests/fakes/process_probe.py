@@ -1,0 +1,77 @@
+"""Runs one fake agent through the process door in a process of its own, and reports as JSON.
+
+For what cannot be seen or changed within pytest: peak memory, the subreaper, signal settings.
+Usage: `process_probe.py MANNER [--no CAPABILITY]... [--argument TEXT] [--ignore-sigchld]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import resource
+import signal
+import sys
+
+from routing_action.harness.capabilities import Capabilities
+from routing_action.harness.capture import LineSplitter
+from routing_action.harness.redaction import Redactor
+from tests.fakes import children
+
+
+class Counter:
+    """Redacts, splits and counts, and keeps nothing."""
+
+    terminal_seen = False
+
+    def __init__(self) -> None:
+        self.total = self.lines = self.longest = 0
+        self._redactor = Redactor(["a-secret-that-is-not-there"]).stream()
+        self._splitter = LineSplitter(self._count)
+
+    def write(self, chunk: bytes) -> None:
+        self.total += len(chunk)
+        self._splitter.feed(self._redactor.feed(chunk))
+
+    def close(self) -> None:
+        self._splitter.feed(self._redactor.flush())
+        self._splitter.finish()
+
+    def _count(self, line: bytes) -> None:
+        self.lines += 1
+        self.longest = max(self.longest, len(line))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("manner")
+    parser.add_argument("--no", action="append", default=[])
+    parser.add_argument("--argument", action="append", default=[])
+    parser.add_argument("--ignore-sigchld", action="store_true")
+    parser.add_argument("--wall", type=float, default=20.0)
+    options = parser.parse_args()
+    if options.ignore_sigchld:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    capabilities = Capabilities(**dict.fromkeys(options.no, False))
+    run = children.agent(
+        options.manner, *options.argument, capabilities=capabilities, wall_seconds=options.wall
+    )
+    counter = Counter()
+    run.stdout = counter  # type: ignore[assignment]
+    result = asyncio.run(run())
+    report = dataclasses.asdict(result) | {
+        "before_kib": before,
+        "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "total": counter.total,
+        "lines": counter.lines,
+        "longest": counter.longest,
+        "left": run.left_behind(),
+        "zombies": sorted(children.zombie_children()),
+    }
+    json.dump(report, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,403 @@
+"""`routing-action run` from the outside: a fake agent CLI, real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from routing_action.store.schemas import render_schema
+from tests.command_line import Project, loads
+
+UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """An empty project in a folder with a space in its name."""
+    root = tmp_path / "my project"
+    root.mkdir()
+    return Project(root)
+
+
+def test_a_proven_load_passes_and_everything_is_on_disk(project: Project) -> None:
+    """results.json, proof log and transcripts stand in the batch's own folder."""
+    project.write_cases(loads("one"), {**loads("two"), "prompt": "mention:foo"})
+    done = project.run()
+    assert done.code == 1
+    assert done.column("status") == ["pass", "fail"]
+    assert done.column("failure_kind") == [None, "weak_evidence_only"]
+    assert done.column("cli_version") == ["9.9.9", "9.9.9"]
+    proof = (done.artifacts / "tool-use-proof.log").read_text("utf-8")
+    assert '"name": "Skill"' in proof
+    assert "foo: tier 1 score 1000 cli_output (load at stdout line 3)" in proof
+    for unit in done.column("unit_run_id"):
+        assert (done.artifacts / "transcripts" / f"{unit}.stdout").stat().st_size > 0
+        assert (done.artifacts / "transcripts" / f"{unit}.stderr").exists()
+    assert "verdict: 1 pair failed" in done.stdout
+
+
+def test_results_follow_the_published_schema(project: Project) -> None:
+    """Any consumer can validate the file; ids are unique UUIDs of version 4."""
+    project.write_cases(loads("one"), loads("two"))
+    done = project.run("--trials", "2", "--format", "json")
+    Draft202012Validator(json.loads(render_schema("results"))).validate(done.results)
+    assert json.loads(done.stdout) == done.results
+    ids = [done.results["batch_run_id"], *done.column("unit_run_id")]
+    assert len(set(ids)) == 5
+    assert all(UUID4.fullmatch(one) for one in ids)
+    assert done.artifacts.name == done.results["batch_run_id"]
+    assert done.results["summary"] == {"total": 4, "pass": 4, "fail": 0, "infra_error": 0}
+
+
+def test_every_transition_has_a_lifecycle_line_with_both_ids(project: Project) -> None:
+    """queued, running with its place, and the end, for each unit."""
+    project.write_cases(loads("one"))
+    done = project.run()
+    (unit,) = done.column("unit_run_id")
+    lines = [line for line in done.stderr.splitlines() if unit in line]
+    assert [line.split(" -> ")[1].split()[0] for line in lines] == [
+        "queued",
+        "running",
+        "completed",
+    ]
+    assert all(f"[batch:{done.results['batch_run_id']}]" in line for line in lines)
+    assert "running [1/1]" in lines[1]
+    assert done.stderr.splitlines()[0] == f"ARTIFACT_DIR={done.artifacts}"
+    assert done.stderr.splitlines()[-1].endswith("summary(pass=1, fail=0, infra=0)")
+
+
+def test_no_progress_leaves_the_artifact_folder_alone_on_stderr(project: Project) -> None:
+    """Scripts read one raw line; nothing else is printed there."""
+    project.write_cases(loads("one"))
+    done = project.run("--no-progress", "--artifacts-root", "else where")
+    assert done.stderr.splitlines() == [f"ARTIFACT_DIR={done.artifacts}"]
+    assert done.artifacts.parent == project.root / "else where"
+
+
+def test_copies_are_additional_and_two_runs_never_collide(project: Project) -> None:
+    """--output and --proof-log copy; the batch folder is complete all the same."""
+    project.write_cases(loads("one"))
+    first = project.run("--output", "out/r.json", "--proof-log", "out/p.log")
+    second = project.run("--output", "out/r.json")
+    assert first.artifacts != second.artifacts
+    assert (first.artifacts / "results.json").exists()
+    assert json.loads((project.root / "out/r.json").read_text("utf-8")) == second.results
+    copied = (project.root / "out/p.log").read_text("utf-8")
+    assert copied == (first.artifacts / "tool-use-proof.log").read_text("utf-8")
+
+
+def peak_overlap(stamps: Path) -> int:
+    """How many agents were alive at once, from their own start and end stamps."""
+    moments = []
+    for line in stamps.read_text("utf-8").splitlines():
+        begun, ended = map(float, line.split())
+        moments += [(begun, 1), (ended, -1)]
+    alive = peak = 0
+    for _, change in sorted(moments):
+        alive += change
+        peak = max(peak, alive)
+    return peak
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "expected"),
+    [((), "", 4), ((), "2", 2), (("--max-parallel", "3"), "2", 3)],
+)
+def test_so_many_agents_run_at_once(
+    project: Project, arguments: tuple[str, ...], variable: str, expected: int
+) -> None:
+    """Four by default, two by the variable, three by the flag, seen from the agents."""
+    stamps = project.root / "stamps.txt"
+    project.options = ("--stamps", str(stamps), "--sleep", "0.4")
+    project.variables = {"MAX_CONCURRENCY": variable}
+    project.write_cases(*(loads(f"c{n}") for n in range(8)))
+    done = project.run(*arguments)
+    assert done.code == 0, done.stderr
+    assert peak_overlap(stamps) == expected
+
+
+def test_results_stand_in_case_then_provider_order(project: Project) -> None:
+    """Whatever finishes first: the slow case comes first in the file."""
+    slow = {**loads("slow"), "prompt": "load:foo sleep:0.5"}
+    project.write_cases(slow, loads("quick"))
+    done = project.run()
+    assert done.column("case_id") == ["slow", "quick"]
+
+
+def test_trials_are_rows_and_a_majority_decides(project: Project) -> None:
+    """Three trials of a pair give three rows and one verdict."""
+    project.write_cases(loads("one"))
+    done = project.run("--trials", "3")
+    assert done.column("trial") == [1, 2, 3]
+    (pair,) = done.results["pairs"]
+    assert (pair["status"], pair["flaky"], pair["passed"]) == ("pass", False, 3)
+
+
+def test_a_sample_prints_and_stores_its_seed(project: Project) -> None:
+    """A drawn sample can be drawn again."""
+    project.write_cases(*(loads(f"c{n}") for n in range(9)))
+    first = project.run("--sample", "2")
+    seed = str(first.results["options"]["seed"])
+    assert f"sample=2 seed={seed}" in first.stderr
+    again = project.run("--sample", "2", "--seed", seed)
+    assert again.column("case_id") == first.column("case_id")
+
+
+def test_ctrl_c_keeps_what_had_ended_and_leaves_no_agent(project: Project) -> None:
+    """Exit 130; the running unit is marked cancelled, the rest was never started."""
+    marker = str(project.root / "stamps.txt")
+    project.options = ("--stamps", marker)
+    project.write_cases(loads("done"), {**loads("hangs"), "prompt": "sleep:60"}, loads("never"))
+    running = subprocess.Popen(
+        project.command("run", "--agents", "claude", "--max-parallel", "1"),
+        cwd=project.root,
+        env=project.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert running.stderr is not None
+    stderr = ""
+    while "claude:hangs -> running" not in stderr:
+        stderr += running.stderr.readline()
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    _, rest = running.communicate(timeout=30)
+    assert running.returncode == 130, rest
+    folder = Path(stderr.splitlines()[0].removeprefix("ARTIFACT_DIR="))
+    results = json.loads((folder / "results.json").read_text("utf-8"))
+    assert results["complete"] is False
+    assert [(row["case_id"], row["outcome"]) for row in results["results"]] == [
+        ("done", "completed"),
+        ("hangs", "cancelled"),
+    ]
+    assert alive(marker) == []
+
+
+def alive(marker: str) -> list[str]:
+    """Processes whose command line holds the marker."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = entry.read_bytes().decode("utf-8", "replace")
+        except OSError:
+            continue
+        if marker in text:
+            found.append(text)
+    return found
+
+
+def test_a_deadline_is_a_timeout_and_a_proven_load_still_passes(project: Project) -> None:
+    """The gate judges timed_out; the verdict keeps what was proven."""
+    late = {**loads("late"), "prompt": "sleep:30"}
+    project.write_cases(late)
+    done = project.run("--timeout-seconds", "1")
+    assert done.column("failure_kind") == ["timeout"]
+    assert done.column("failure_category") == ["timeout"]
+    assert done.column("timed_out") == [True]
+    assert done.column("ended_by") == ["wall_deadline"]
+
+
+def test_i8_a_silent_agent_is_ended_by_the_idle_deadline(project: Project) -> None:
+    """Hours of silence cost seconds."""
+    project.write_cases({**loads("silent"), "prompt": "sleep:30"})
+    done = project.run("--idle-timeout-seconds", "1", "--provider-timeout", "claude:25")
+    assert done.column("ended_by") == ["idle_deadline"]
+
+
+def test_i3_an_agent_that_always_fails_makes_nothing_green(project: Project) -> None:
+    """Neither a negative case nor the run passes where /bin/false is the agent."""
+    project.variables = {"AGENT_CLAUDE_TEMPLATE": "/bin/false {prompt}"}
+    project.write_cases({"case_id": "n", "prompt": "p", "disallowed_skills": ["foo"]})
+    done = project.run()
+    assert (done.code, done.column("status")) == (1, ["infra_error"])
+    assert done.column("outcome") == ["never_ran"]
+    assert "not measured" in done.stdout
+
+
+def test_i1_a_missing_cli_is_told_by_its_start(project: Project) -> None:
+    """The row names the program; no transcript is guessed at."""
+    project.variables = {"AGENT_CLAUDE_TEMPLATE": "no-such-agent-cli {prompt}"}
+    project.write_cases(loads("one"))
+    done = project.run()
+    assert done.column("outcome") == ["cli_missing"]
+    assert "no-such-agent-cli" in done.column("error")[0]
+
+
+def test_i4_after_a_refused_key_the_rest_is_not_run(project: Project) -> None:
+    """Credentials do not come back within a batch: the other units cost nothing."""
+    refused = {**loads("one"), "prompt": "status:401"}
+    project.write_cases(refused, loads("two"), loads("three"))
+    done = project.run("--max-parallel", "1")
+    assert done.column("outcome") == ["auth", "not_run", "not_run"]
+    assert "stopped after auth" in done.column("error")[1]
+    assert done.code == 1
+
+
+def test_secrets_reach_neither_agent_nor_artifact(project: Project) -> None:
+    """The workflow's token is not in the agent's environment; its own key is redacted."""
+    project.options = ("--print-environment",)
+    token, key = "ghs_0123456789abcdef0123", "sk-ant-0123456789abcdef"
+    project.variables = {"GITHUB_TOKEN": token, "ANTHROPIC_API_KEY": key, "OTHER": "not-allowed"}
+    project.write_cases(loads("one"))
+    done = project.run()
+    assert done.code == 0, done.stderr
+    written = "".join(
+        path.read_text("utf-8") for path in done.artifacts.rglob("*") if path.is_file()
+    )
+    assert "ANTHROPIC_API_KEY" in written
+    for hidden in (token, key, "not-allowed", "GITHUB_TOKEN"):
+        assert hidden not in written + done.stdout + done.stderr
+
+
+LOGGED = {"case_id": "logged", "prompt": "logged:foo", "expected_skill": "foo"}
+
+
+def with_log(project: Project) -> Path:
+    """A log folder with a stale proof in it, and the fake agent writing there."""
+    logs = project.root / "logs"
+    logs.mkdir()
+    stale = {"type": "tool_use", "id": "x", "name": "Skill", "input": {"skill": "foo"}}
+    result = {"type": "tool_result", "tool_use_id": "x", "content": "Launching skill: foo"}
+    (logs / "old.jsonl").write_text(
+        "".join(
+            json.dumps({"type": kind, "message": {"content": [block]}}) + "\n"
+            for kind, block in (("assistant", stale), ("user", result))
+        ),
+        encoding="utf-8",
+    )
+    project.options = ("--log", str(logs / "session.jsonl"))
+    project.variables = {"AGENT_CLAUDE_LOG_DIRS": str(logs)}
+    return logs
+
+
+def test_log_evidence_is_tier_two_and_belongs_to_one_unit(project: Project) -> None:
+    """Only the first of two units wrote proof; the second, and a stale log, give none."""
+    with_log(project)
+    quiet = {**LOGGED, "case_id": "quiet", "prompt": "nothing"}
+    project.write_cases(LOGGED, quiet)
+    done = project.run("--max-parallel", "1")
+    hits = [row["token_hits"]["foo"] for row in done.results["results"]]
+    assert (hits[0]["tier"], hits[0]["source_kind"]) == (2, "log_fallback")
+    assert hits[1] is None
+    assert done.column("status") == ["fail", "fail"]
+    assert done.column("source") == ["log_fallback", "none"]
+    assert done.column("matched_log_file")[0].endswith("session.jsonl")
+
+
+def test_log_evidence_passes_only_where_the_case_opts_out_of_tier_one(project: Project) -> None:
+    """expected_skill_min_tier 2 accepts it in a serial run."""
+    with_log(project)
+    project.write_cases({**LOGGED, "expected_skill_min_tier": 2})
+    assert project.run("--max-parallel", "1").column("status") == ["pass"]
+
+
+def test_in_a_parallel_run_logs_are_diagnostics_unless_allowed(project: Project) -> None:
+    """Units that run side by side cannot be told apart by their logs."""
+    with_log(project)
+    project.write_cases({**LOGGED, "expected_skill_min_tier": 2})
+    assert project.run("--enable-log-scan").column("status") == ["fail"]
+    allowed = project.run("--enable-log-scan", "--allow-log-fallback-pass")
+    assert allowed.column("status") == ["pass"]
+
+
+def test_the_agent_cannot_read_the_answer_key(project: Project) -> None:
+    """cases.json is not in the workspace of an isolated run."""
+    script = "import os,sys;print(sorted(os.listdir('.')), os.getcwd())"
+    project.variables = {"AGENT_CLAUDE_TEMPLATE": f'python3 -c "{script}" {{prompt}}'}
+    project.write_cases(loads("one"))
+    (project.root / "README.md").write_text("hello", encoding="utf-8")
+    done = project.run()
+    (excerpt,) = done.column("output_excerpt")
+    assert "README.md" in excerpt
+    assert "cases.json" not in excerpt
+    assert str(project.root) not in excerpt
+
+
+BAD_INPUT = {
+    "unknown agent": (("--agents", "gpt"), "unknown agent 'gpt'"),
+    "unknown case in a list": (("--case-id", "one,nope"), "no case 'nope'"),
+    "bad deadline": (("--timeout-seconds", "soon"), "--timeout-seconds"),
+    "bad provider deadline": (("--provider-timeout", "claude"), "provider:value"),
+    "bad parallel": (("--max-parallel", "0"), "--max-parallel 0"),
+    "missing case file": (("--cases", "none.json"), "none.json: no such file"),
+    "missing recordings": (("--replay=nowhere",), "nowhere"),
+    "unknown flag": (("--agent", "claude"), "No such option"),
+    "bad speed": (("--speed", "-1"), "--speed"),
+    "bad skills": (("--skills", "nowhere"), "--skills"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_bad_input_is_exit_2_with_what_to_mend_and_no_traceback(
+    project: Project, name: str
+) -> None:
+    """Each names the flag, the file or the value."""
+    arguments, expected = BAD_INPUT[name]
+    project.write_cases(loads("one"))
+    done = project.call("run", "--agents", "claude", *arguments)
+    assert done.code == 2
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_variable_or_template_is_exit_2(project: Project) -> None:
+    """Variables are settings like flags."""
+    project.write_cases(loads("one"))
+    for variables in ({"MAX_CONCURRENCY": "many"}, {"AGENT_CLAUDE_TEMPLATE": "claude 'x"}):
+        project.variables = variables
+        done = project.run()
+        assert (done.code, next(iter(variables)) in done.stderr) == (2, True), done.stderr
+
+
+def test_a_damaged_recording_is_exit_2_and_names_the_file(project: Project) -> None:
+    """Nothing is started on half a set."""
+    folder = project.root / "rec" / "claude"
+    folder.mkdir(parents=True)
+    (folder / "one.stdout").write_text("x", encoding="utf-8")
+    (folder / "one.json").write_text('{"exit_code": "no"}', encoding="utf-8")
+    project.write_cases(loads("one"))
+    done = project.run("--replay=rec")
+    assert done.code == 2
+    assert "one.json" in done.stderr
+    (folder / "one.json").unlink()
+    project.write_cases(loads("one"), loads("two"))
+    missing = project.run("--replay=rec")
+    assert (missing.code, "two.stdout" in missing.stderr) == (2, True)
+
+
+def test_nothing_left_to_run_is_exit_3(project: Project) -> None:
+    """A filter that matches nothing is told from a failure."""
+    project.write_cases(loads("one", category="a"))
+    done = project.run("--category", "b")
+    assert (done.code, "leave no case" in done.stderr) == (3, True)
+
+
+def test_an_artifact_folder_that_cannot_be_made_is_exit_4(project: Project) -> None:
+    """The harness says which folder and how to name another."""
+    project.write_cases(loads("one"))
+    (project.root / "taken").write_text("a file", encoding="utf-8")
+    done = project.run("--artifacts-root", "taken/x")
+    assert (done.code, "--artifacts-root" in done.stderr) == (4, True)
+
+
+def test_the_self_test_passes_and_needs_no_case_file(project: Project) -> None:
+    """An operator can check an installation with it."""
+    done = project.call("run", "--self-test")
+    assert (done.code, "every fixture holds" in done.stdout) == (0, True)
+
+
+def test_line_numbers_of_the_lifecycle_only_go_up(project: Project) -> None:
+    """The log reads in time order."""
+    project.write_cases(*(loads(f"c{n}") for n in range(4)))
+    stamps = re.findall(r"^\[routing-action\] (\S+) ", project.run().stderr, re.MULTILINE)
+    assert all(before <= after for before, after in pairwise(stamps)) or "00:00" in stamps[-1]
