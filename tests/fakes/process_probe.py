@@ -10,9 +10,9 @@ import argparse
 import asyncio
 import dataclasses
 import json
-import resource
 import signal
 import sys
+from pathlib import Path
 
 from routing_action.harness.capabilities import Capabilities
 from routing_action.harness.capture import LineSplitter
@@ -43,6 +43,12 @@ class Counter:
         self.longest = max(self.longest, len(line))
 
 
+def peak_mib() -> int:
+    """Peak memory of this image alone (getrusage would count that of the parent before exec)."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) // 1024
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("manner")
@@ -53,7 +59,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.ignore_sigchld:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     capabilities = Capabilities(**dict.fromkeys(options.no, False))
     run = children.agent(
         options.manner, *options.argument, capabilities=capabilities, wall_seconds=options.wall
@@ -62,8 +67,7 @@ def main() -> None:
     run.stdout = counter  # type: ignore[assignment]
     result = asyncio.run(run())
     report = dataclasses.asdict(result) | {
-        "before_kib": before,
-        "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "peak_mib": peak_mib(),
         "total": counter.total,
         "lines": counter.lines,
         "longest": counter.longest,
