@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
+import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from routing_action.harness.capabilities import Capabilities
 from routing_action.harness.process import (
@@ -65,7 +67,9 @@ class Run:
     stdout: KeepingSink = field(default_factory=KeepingSink)
     stderr: KeepingSink = field(default_factory=KeepingSink)
 
-    async def __call__(self, **options: Any) -> ProcessResult:
+    async def __call__(
+        self, cancel: asyncio.Event | None = None, clock: Callable[[], float] = time.time
+    ) -> ProcessResult:
         return await run_process(
             self.argv,
             cwd=self.cwd,
@@ -74,8 +78,9 @@ class Run:
             stderr=self.stderr,
             limits=self.limits,
             marker=self.marker,
+            cancel=cancel,
             capabilities=self.capabilities,
-            **options,
+            clock=clock,
         )
 
     @property
@@ -86,22 +91,18 @@ class Run:
         return marked(self.marker)
 
 
-def command(
-    *argv: str, cwd: str = "/", capabilities: Capabilities | None = None, **limits: float
-) -> Run:
-    return Run(argv, ProcessLimits(**(QUICK | limits)), cwd, capabilities)
+def command(*argv: str, cwd: str = "/", **limits: float) -> Run:
+    return Run(argv, ProcessLimits(**(QUICK | limits)), cwd)
 
 
 def shell(script: str, capabilities: Capabilities | None = None, **limits: float) -> Run:
-    return command("/bin/sh", "-c", script, capabilities=capabilities, **limits)
+    argv = ("/bin/sh", "-c", script)
+    return Run(argv, ProcessLimits(**(QUICK | limits)), capabilities=capabilities)
 
 
-def agent(
-    manner: str, *arguments: str, capabilities: Capabilities | None = None, **limits: float
-) -> Run:
-    script = str(Path(unruly_agent.__file__))
-    argv = (sys.executable, "-S", "-E", script, manner, *arguments)
-    return command(*argv, capabilities=capabilities, **limits)
+def agent(manner: str, *arguments: str, **limits: float) -> Run:
+    argv = (sys.executable, "-S", "-E", unruly_agent.__file__, manner, *arguments)
+    return Run(argv, ProcessLimits(**(QUICK | limits)))
 
 
 def marked(marker: str) -> list[int]:

@@ -59,10 +59,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.ignore_sigchld:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    capabilities = Capabilities(**dict.fromkeys(options.no, False))
-    run = children.agent(
-        options.manner, *options.argument, capabilities=capabilities, wall_seconds=options.wall
-    )
+    run = children.agent(options.manner, *options.argument, wall_seconds=options.wall)
+    run.capabilities = Capabilities(**dict.fromkeys(options.no, False))
     counter = Counter()
     run.stdout = counter  # type: ignore[assignment]
     result = asyncio.run(run())

@@ -74,6 +74,17 @@ def double_fork() -> None:
     say(b"done\n")
 
 
+def forget_children() -> None:
+    """Three orphans in sessions of their own, which end before the agent does."""
+    for _ in range(3):
+        if os.fork() == 0:
+            if os.fork() == 0:
+                os.setsid()
+            os._exit(0)
+        os.wait()
+    time.sleep(0.2)
+
+
 def clear_environment() -> None:
     """A child without the marker in a session of its own, whose parent lives until the end."""
     if os.fork() == 0:
@@ -125,9 +136,9 @@ def long_line() -> None:
 
 
 def mumble() -> None:
-    """Nothing on stdout, but a word on stderr every 100 ms, six times."""
+    """Nothing on stdout, but a word on stderr every 250 ms, six times."""
     for _ in range(6):
-        time.sleep(0.1)
+        time.sleep(0.25)
         say(b"thinking\n", 2)
 
 
@@ -149,6 +160,7 @@ def main() -> None:
             ignore_term,
             flush_on_term,
             double_fork,
+            forget_children,
             clear_environment,
             fork_while_killed,
             many_children,

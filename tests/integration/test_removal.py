@@ -12,7 +12,7 @@ import pytest
 
 from routing_action.harness import removal
 from routing_action.harness.removal import remove_tree
-from tests.integration.sandbox import ordinary_user, write
+from tests.sandbox import ordinary_user, write
 
 
 def test_a_tree_is_gone_with_all_its_kinds_of_files(tmp_path: Path) -> None:

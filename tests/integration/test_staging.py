@@ -10,7 +10,7 @@ import pytest
 from routing_action.errors import DocumentError, UsageError
 from routing_action.harness.answer_keys import AnswerKeys
 from routing_action.harness.staging import Skill, find_skills, stage_skills, staged_skills
-from tests.integration.sandbox import files_below, provider, write
+from tests.sandbox import files_below, provider, write
 
 CODEX = provider("codex", skill_folders=(".agents/skills", ".codex/skills"))
 CLAUDE = provider("claude", skill_folders=(".claude/skills",))

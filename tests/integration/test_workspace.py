@@ -16,7 +16,7 @@ from routing_action.harness.workspace import (
     new_folder,
     shared_workspace,
 )
-from tests.integration.sandbox import files_below, git, repository, run_agent, write
+from tests.sandbox import files_below, git, repository, run_agent, write
 
 ANSWER = "widget-testing-is-the-answer"
 BATCH = "0b9b4a8e-93f4-4c2e-9a53-6f1f6f1d7a10"

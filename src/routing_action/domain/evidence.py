@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from routing_action.domain.naming import names_token
+from routing_action.domain.naming import fold, names_token
 from routing_action.domain.tiers import compute_tier, effective_tier
 from routing_action.domain.transcript import EvidenceLine, LineKind, SourceKind
 
@@ -52,6 +52,18 @@ def describe_place(line: EvidenceLine) -> str:
     return f"{line.kind.value} at {place} line {line.number}"
 
 
+def quote_proof(line: EvidenceLine, token: str) -> str:
+    """The source line, or where that is long the part of it that names the token."""
+    needle = fold(token.rpartition(":")[2])
+    for text in (line.quote, line.text):
+        place = fold(text).find(needle)
+        if 0 <= place < PROOF_LIMIT - len(needle):
+            return text[:PROOF_LIMIT]
+        if place >= 0:
+            return "…" + text[place - PROOF_LIMIT // 2 : place + PROOF_LIMIT // 2 - 1]
+    return (line.quote or line.text)[:PROOF_LIMIT]
+
+
 def build_hit(agent: str, token: str, line: EvidenceLine) -> Hit | None:
     """The hit that a line is for a token, None where it is none."""
     judged = effective_tier(agent, token, line)
@@ -64,7 +76,7 @@ def build_hit(agent: str, token: str, line: EvidenceLine) -> Hit | None:
         kind=line.kind,
         source=line.source,
         detail=describe_place(line),
-        proof_line=(line.quote or line.text)[:PROOF_LIMIT],
+        proof_line=quote_proof(line, token),
         number=line.number,
         text_tier=compute_tier(agent, token, line.text, score),
         wrong_copy=line.wrong_copy,

@@ -11,6 +11,7 @@ import signal
 from dataclasses import dataclass
 
 from routing_action.harness.capabilities import Capabilities
+from routing_action.harness.orphans import OrphanReaper
 from routing_action.harness.proctable import (
     ProcessRecord,
     ProcessTable,
@@ -22,14 +23,15 @@ from routing_action.harness.proctable import (
 MARKER_VARIABLE = "ROUTING_ACTION_UNIT"
 
 _shared_table = ProcessTable()
+_orphans = OrphanReaper()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The unit's members without the leader, living and dead.
 
-    `settled` is False where a process went, or was just replacing its image, while we looked:
-    only another look can then tell that nothing is left.
+    `settled` is False where a process was just replacing its image, or the processes changed too
+    fast to be listed: only another look can then tell that nothing is left.
     """
 
     living: tuple[ProcessRecord, ...] = ()
@@ -64,7 +66,7 @@ class Descendants:
         self._known: set[tuple[int, int]] = set()
         self._since = 0
         if capabilities.proc:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(OSError):
                 record = read_record(leader)
                 self._since = record.start if record else 0
 
@@ -72,8 +74,13 @@ class Descendants:
         """The members at that moment of the monotonic clock or later; empty without a /proc."""
         if not self._capabilities.proc:
             return Snapshot()
-        walk = self._table.walk(not_before)
-        settled = not walk.vanished
+        try:
+            walk = self._table.walk(not_before)
+        except OSError:  # no descriptor left, say: the group can still be ended
+            return Snapshot(settled=False)
+        if self._capabilities.subreaper:
+            _orphans.collect(walk)
+        settled = walk.whole
         members: list[ProcessRecord] = []
         strangers: list[ProcessRecord] = []
         for record in walk.records:

@@ -24,6 +24,7 @@ _ABANDON_TRIES = 50
 
 # Processes that outlived a SIGKILL (stuck in the kernel); asked again at each later start.
 _unreaped: list[Leader] = []
+_numbers: set[int] = set()
 
 
 class Leader:
@@ -40,6 +41,7 @@ class Leader:
         self._capabilities = capabilities
         self._pidfd = -1
         self._timer: asyncio.TimerHandle | None = None
+        _numbers.add(self.pid)
 
     def watch(self, loop: asyncio.AbstractEventLoop, on_exit: Callable[[], None]) -> None:
         """Call back once, as soon as the process has ended; it is not yet reaped then.
@@ -87,10 +89,12 @@ class Leader:
         except ChildProcessError:
             self.reaped = True
             self._child.returncode = 0  # only so that Popen does not look for it
-            return True
-        if pid:
-            self.reaped = True
-            self.exit_code = self._child.returncode = os.waitstatus_to_exitcode(status)
+        else:
+            self.reaped = pid != 0
+            if self.reaped:
+                self.exit_code = self._child.returncode = os.waitstatus_to_exitcode(status)
+        if self.reaped:
+            _numbers.discard(self.pid)
         return self.reaped
 
     def abandon(self) -> None:
@@ -131,3 +135,8 @@ class Leader:
 def reap_abandoned() -> None:
     """Collect earlier processes that had outlived their SIGKILL and have ended since."""
     _unreaped[:] = [leader for leader in _unreaped if not leader.reap()]
+
+
+def is_unreaped_leader(pid: int) -> bool:
+    """Whether the number is that of a process started here that is still to be reaped."""
+    return pid in _numbers

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,19 +27,16 @@ class LogTarget:
     pattern: str = ""
 
     @cached_property
-    def _regex(self) -> re.Pattern[str]:
+    def matches(self) -> Callable[[str], object]:
+        """Says whether the glob names a path that was built from the root (None: it does not)."""
         head = re.escape(self.root.rstrip("/"))
-        return re.compile(f"{head}/{_translate(self.pattern or '**')}", re.DOTALL)
+        return re.compile(f"{head}/{_translate(self.pattern or '**')}", re.DOTALL).fullmatch
 
     @property
     def depth(self) -> int:
         """How many levels of folders below the root can hold a match."""
         parts = self.pattern.split("/")
         return _DEEPEST if not self.pattern or "**" in parts else len(parts) - 1
-
-    def matches(self, path: str) -> bool:
-        """True for a path, built from the root, that the glob names."""
-        return self._regex.fullmatch(path) is not None
 
 
 def make_targets(globs: Iterable[str], home: Path) -> tuple[LogTarget, ...]:

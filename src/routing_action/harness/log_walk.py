@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol, TypeAlias
 
 from routing_action.harness.log_targets import LogTarget
 
@@ -48,12 +48,11 @@ class DiskFileSystem:
         return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-class Seen(NamedTuple):
-    """What a walk found of a file: mtime in nanoseconds, bytes, inode number (0: unknown)."""
+Seen: TypeAlias = tuple[int, int, int]
+"""What a walk found of a file: mtime in nanoseconds, bytes, inode number (0: unknown).
 
-    modified: int
-    size: int
-    inode: int
+A plain tuple: a home can hold a hundred thousand logs.
+"""
 
 
 class LogWalk:
@@ -66,58 +65,59 @@ class LogWalk:
 
     def walk(self) -> dict[str, Seen]:
         """Every file that a target names, by its path."""
-        return {path: seen for target in self._targets for path, seen in self._files(target)}
+        found: dict[str, Seen] = {}
+        for target in self._targets:
+            self._walk_target(target, found)
+        return found
 
-    def _files(self, target: LogTarget) -> Iterator[tuple[str, Seen]]:
-        waiting = [(target.root, 0)]
+    def _walk_target(self, target: LogTarget, found: dict[str, Seen]) -> None:
+        waiting = [(target.root, target.depth)]
         while waiting:
             folder, depth = waiting.pop()
-            entries = self._list(folder)
-            if entries is None:
-                yield from self._single_file(target)
+            try:
+                with self._disk.scandir(folder) as entries:
+                    folders = _take(entries, target, found)
+            except NotADirectoryError:
+                self._take_single(target, found)
+            except FileNotFoundError:
                 continue
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if depth < target.depth:
-                        waiting.append((entry.path, depth + 1))
-                elif entry.is_file(follow_symlinks=False) and target.matches(entry.path):
-                    yield from _status(entry)
+            except OSError:
+                self.blind.add(folder)
+            else:
+                self.blind.discard(folder)
+                waiting += [(below, depth - 1) for below in folders if depth]
 
-    def _list(self, folder: str) -> list[os.DirEntry[str]] | None:
-        """A folder's entries; none where it is gone or closed to us, None where it is a file."""
-        try:
-            with self._disk.scandir(folder) as entries:
-                listed = list(entries)
-        except NotADirectoryError:
-            return None
-        except FileNotFoundError:
-            return []
-        except OSError:
-            self.blind.add(folder)
-            return []
-        self.blind.discard(folder)
-        return listed
-
-    def _single_file(self, target: LogTarget) -> Iterator[tuple[str, Seen]]:
+    def _take_single(self, target: LogTarget, found: dict[str, Seen]) -> None:
         """The target's root, where it is a file and not a folder that just became one."""
         try:
             status = self._disk.stat(target.root)
         except OSError:
             return
         if stat.S_ISREG(status.st_mode) and not target.pattern:
-            yield target.root, seen_of(status)
+            found[target.root] = seen_of(status)
 
 
 def seen_of(status: os.stat_result) -> Seen:
     """The part of a status that tells whether a file changed."""
-    return Seen(status.st_mtime_ns, status.st_size, status.st_ino)
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _status(entry: os.DirEntry[str]) -> Iterator[tuple[str, Seen]]:
-    try:
-        yield entry.path, seen_of(entry.stat(follow_symlinks=False))
-    except OSError:  # it vanished
-        return
+def _take(
+    entries: Iterable[os.DirEntry[str]], target: LogTarget, found: dict[str, Seen]
+) -> list[str]:
+    """Take the files that the target names; give the folders. Links are neither."""
+    folders: list[str] = []
+    matches = target.matches
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.path)
+        elif entry.is_file(follow_symlinks=False) and matches(path := entry.path):
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:  # it vanished
+                continue
+            found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return folders
 
 
 def read_lines(descriptor: int, offset: int, size: int, budget: int) -> tuple[bytes, int]:

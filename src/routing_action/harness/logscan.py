@@ -22,6 +22,7 @@ from routing_action.harness.log_walk import (
 
 MOST_FILES = 60
 MOST_BYTES = 300_000
+_SIZE, _INODE = 1, 2
 
 
 class LogLines(NamedTuple):
@@ -29,13 +30,6 @@ class LogLines(NamedTuple):
 
     path: str
     data: bytes
-
-
-class _Known(NamedTuple):
-    """A file as it was last seen, and up to where its bytes are settled."""
-
-    seen: Seen
-    offset: int
 
 
 class LogScanner:
@@ -58,15 +52,13 @@ class LogScanner:
         self._max_bytes = max_bytes
         self._disk = file_system or DiskFileSystem()
         self._walk = LogWalk(targets, self._disk)
-        self._known: dict[str, _Known] | None = None
-        self._waiting: set[str] = set()
+        self._known: dict[str, Seen] | None = None
+        self._tails: dict[str, int] = {}
 
     def snapshot(self) -> None:
         """Remember the logs as they are; further calls do nothing, so that there is only one."""
         if self._known is None:
-            self._known = {
-                path: _Known(seen, seen.size) for path, seen in self._walk.walk().items()
-            }
+            self._known = self._walk.walk()
 
     def new_lines(self, *, final: bool = True) -> list[LogLines]:
         """The whole lines written since the last call, or the snapshot; the newest file first.
@@ -82,86 +74,87 @@ class LogScanner:
         closed = frozenset(self._walk.blind)
         current = self._walk.walk()
         starts = self._starts(self._known, current, closed)
+        self._tails.clear()
+        self._known.update(current)
         found: list[LogLines] = []
         budget = self._max_bytes
-        for count, path in enumerate(sorted(starts, key=current.__getitem__, reverse=True)):
-            limit = budget if count < self._max_files else 0
-            data, self._known[path] = self._read(path, current[path], starts[path], limit, final)
+        newest = sorted(starts, key=current.__getitem__, reverse=True)[: self._max_files]
+        for path in newest:
+            data, tail = self._read(path, current[path], starts[path], budget)
+            if tail is not None and not final:
+                self._tails[path] = tail
             if data:
                 found.append(LogLines(path, data))
                 budget -= len(data)
         return found
 
     def _starts(
-        self, known: dict[str, _Known], current: dict[str, Seen], closed: frozenset[str]
+        self, known: dict[str, Seen], current: dict[str, Seen], closed: frozenset[str]
     ) -> dict[str, int]:
         """Where the new bytes of each changed file begin.
 
         A file in a folder that could not be listed before is not new: it is taken as settled.
         """
-        changed = [
-            path
-            for path, seen in current.items()
-            if path in self._waiting or path not in known or known[path].seen != seen
-        ]
-        before = _by_inode(known, {current[path].inode for path in changed})
-        starts = {path: _start(path, known, before, current) for path in changed}
-        for path in changed:
-            if path not in known and _lies_in(path, closed):
-                starts[path] = current[path].size
-        return starts
+        changed = [path for path, seen in current.items() if known.get(path) != seen]
+        changed += [path for path in self._tails if known.get(path) == current.get(path)]
+        inodes = {current[path][_INODE] for path in changed}
+        before = {seen[_INODE]: path for path, seen in known.items() if seen[_INODE] in inodes}
+        return {
+            path: self._start(path, known, before, current)
+            for path in changed
+            if path in known or not _lies_in(path, closed)
+        }
 
-    def _read(
-        self, path: str, seen: Seen, start: int, limit: int, final: bool
-    ) -> tuple[bytes, _Known]:
-        """A changed file's new lines within the limit, and what to remember of it."""
-        self._waiting.discard(path)
-        if limit <= 0 or seen.size <= start:
-            return b"", _Known(seen, seen.size)
+    def _start(
+        self,
+        path: str,
+        known: dict[str, Seen],
+        before: dict[int, str],
+        current: dict[str, Seen],
+    ) -> int:
+        """The offset of a file that grew or was renamed; 0 for a new, a cut or a replaced one.
+
+        Known by its inode: a rotated log is the same file under another name. Inodes are used
+        again, so a file whose old name is gone is the same only where nothing else changed.
+        """
+        seen = current[path]
+        old_path = path
+        if path not in known or known[path][_INODE] != seen[_INODE]:
+            old_path = before.get(seen[_INODE], "")
+        old = known.get(old_path)
+        if old is None or not seen[_INODE] or seen[_SIZE] < old[_SIZE]:
+            return 0
+        if old_path not in current and old != seen:
+            return 0
+        return self._tails.get(old_path, old[_SIZE])
+
+    def _read(self, path: str, seen: Seen, start: int, limit: int) -> tuple[bytes, int | None]:
+        """A changed file's new lines within the limit, and where its unfinished line begins."""
+        if limit <= 0 or seen[_SIZE] <= start:
+            return b"", None
         try:
             descriptor = self._disk.open(path)
         except OSError:
-            return b"", _Known(seen, seen.size)
+            return b"", None
         try:
-            status = os.fstat(descriptor)
-            now = seen_of(status)
-            if not stat.S_ISREG(status.st_mode):
-                return b"", _Known(seen, seen.size)
-            if now.inode != seen.inode or now.size < start:  # replaced or cut since the walk
-                start = 0
-            data, tail = read_lines(descriptor, start, now.size, limit)
+            return self._read_open(path, descriptor, seen, start, limit)
         except OSError:
-            return b"", _Known(seen, seen.size)
+            return b"", None
         finally:
             os.close(descriptor)
-        if final or tail >= now.size:
-            return data, _Known(now, now.size)
-        self._waiting.add(path)
-        return data, _Known(now, tail)
 
-
-def _by_inode(known: dict[str, _Known], inodes: set[int]) -> dict[int, str]:
-    """Under which path each of the inodes was known."""
-    return {entry.seen.inode: path for path, entry in known.items() if entry.seen.inode in inodes}
-
-
-def _start(
-    path: str, known: dict[str, _Known], before: dict[int, str], current: dict[str, Seen]
-) -> int:
-    """The offset of a file that grew or was renamed; 0 for a new, a cut or a replaced one.
-
-    Known by its inode: a rotated log is the same file under another name. Inodes are used again,
-    so a file whose old name is gone is the same only where nothing else changed.
-    """
-    seen = current[path]
-    entry = known.get(path)
-    if entry is not None and entry.seen.inode == seen.inode:
-        return entry.offset if seen.size >= entry.seen.size else 0
-    old_path = before.get(seen.inode, "")
-    old = known.get(old_path)
-    if old is None or not seen.inode or seen.size < old.seen.size:
-        return 0
-    return old.offset if old_path in current or old.seen == seen else 0
+    def _read_open(
+        self, path: str, descriptor: int, seen: Seen, start: int, limit: int
+    ) -> tuple[bytes, int | None]:
+        status = os.fstat(descriptor)
+        if self._known is None or not stat.S_ISREG(status.st_mode):
+            return b"", None
+        now = seen_of(status)
+        self._known[path] = now
+        if now[_INODE] != seen[_INODE] or now[_SIZE] < start:  # replaced or cut since the walk
+            start = 0
+        data, tail = read_lines(descriptor, start, now[_SIZE], limit)
+        return data, tail if tail < now[_SIZE] else None
 
 
 def _lies_in(path: str, folders: frozenset[str]) -> bool:

@@ -5,6 +5,7 @@ Knows nothing of units, and signals nothing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 _KERNEL_THREAD = 0x00200000
 _NAME_LIMIT = 32
 _READ_BYTES = 4096
+_LISTINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +39,32 @@ class ProcessRecord:
         """Whether the number still stands for this process (which may be dead by now)."""
         try:
             record = read_record(self.pid)
-        except ProcessLookupError:
+        except OSError:
             return False
         return record is not None and record.start == self.start
 
 
 class Walk:
-    """What one walk found. `begun` is its first moment on the monotonic clock, in seconds.
+    """What one walk found: every process that was there at its last moment.
 
-    `vanished` says that processes ended meanwhile: what they started may have been missed.
+    `begun` is its first moment on the monotonic clock, in seconds. The listing is repeated until
+    it shows nothing new: what a process started just before it ended is found that way. `whole`
+    is False where that did not come to an end.
     """
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
-        self.vanished = False
+        self.whole = False
         self.records: list[ProcessRecord] = []
         self._environments: dict[int, bytes | None] = {}
-        for name in os.listdir("/proc"):  # noqa: PTH208 - no Path for each process of the machine
-            if name.isdecimal():
+        seen: set[str] = set()
+        for _ in range(_LISTINGS):
+            new = [name for name in _list_processes() if name not in seen]
+            if not new:
+                self.whole = True
+                break
+            seen.update(new)
+            for name in new:
                 self._add(int(name))
 
     def environment(self, record: ProcessRecord) -> bytes | None:
@@ -68,13 +78,10 @@ class Walk:
         return self._environments[record.pid]
 
     def _add(self, pid: int) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             record = read_record(pid)
-        except ProcessLookupError:
-            self.vanished = True
-            return
-        if record is not None:
-            self.records.append(record)
+            if record is not None:
+                self.records.append(record)
 
 
 class ProcessTable:
@@ -105,6 +112,11 @@ def descend(records: Iterable[ProcessRecord], ancestors: Iterable[int]) -> Seque
     return found
 
 
+def _list_processes() -> list[str]:
+    names = os.listdir("/proc")  # noqa: PTH208 - no Path for each process of the machine
+    return [name for name in names if name.isdecimal()]
+
+
 def read_record(pid: int) -> ProcessRecord | None:
     """Read a process' stat (proc_pid_stat(5)); None for a kernel thread.
 
@@ -113,9 +125,9 @@ def read_record(pid: int) -> ProcessRecord | None:
     """
     try:
         data = _read(f"/proc/{pid}/stat")
-        closing = data.rindex(b")")
-    except (OSError, ValueError) as error:
+    except (FileNotFoundError, PermissionError) as error:
         raise ProcessLookupError(pid) from error
+    closing = data.rindex(b")")
     fields = data[closing + 2 :].split(None, 20)
     if int(fields[6]) & _KERNEL_THREAD:
         return None

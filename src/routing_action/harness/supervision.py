@@ -101,14 +101,14 @@ class Supervisor:
         await self._wait(self._end, None)
         ended_by = self._end.result()
         drain_seconds = self._limits.drain_seconds
-        not_before = 0.0
-        if ended_by is EndedBy.EXIT:
-            if await self._wait(self._drained, drain_seconds):
-                not_before = self._quiet_since
-            drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
+        if ended_by is not EndedBy.EXIT:
+            not_before = await self._terminate()
+        elif await self._wait(self._drained, drain_seconds):
+            not_before = await self._settle(self._quiet_since)
         else:
-            await self._terminate()
-        await self._sweep(not_before or time.monotonic())
+            not_before = time.monotonic()
+            drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
+        await self._sweep(not_before)
         self._leader.reap()
         await self._wait(self._drained, drain_seconds)
         return ended_by
@@ -203,20 +203,30 @@ class Supervisor:
 
     # --- how it is ended --------------------------------------------------------------------------
 
-    async def _terminate(self) -> None:
+    async def _terminate(self) -> float:
         """Ask everything to end, and wait for the leader as long as the grace lasts."""
         members = self._descendants.find(time.monotonic()).living
         self._leader.signal_group(signal.SIGTERM)
         for member in members:
             if member.group != self._leader.pid:
                 self._descendants.send(member, signal.SIGTERM)
-        if not await self._wait(self._exited, self._limits.term_grace_seconds):
-            return
-        settled = self._loop.time() + min(_SETTLE_SECONDS, self._limits.term_grace_seconds)
+        if await self._wait(self._exited, self._limits.term_grace_seconds):
+            return await self._settle(time.monotonic())
+        return time.monotonic()
+
+    async def _settle(self, not_before: float) -> float:
+        """Give members a moment to end by themselves: they may only just have seen the leader go.
+
+        Both take and return the moment since when a look at the processes holds.
+        """
+        end = self._loop.time() + _SETTLE_SECONDS
         for pause in _pauses():
-            if self._loop.time() >= settled or not self._descendants.find(time.monotonic()).living:
-                return
+            living = self._descendants.find(not_before).living
+            if not living or self._loop.time() >= end:
+                break
             await self._pause(pause)
+            not_before = time.monotonic()
+        return not_before
 
     async def _sweep(self, not_before: float) -> None:
         """Kill what is left, in rounds, since it can fork meanwhile; list it as survivors.

@@ -66,14 +66,14 @@ class CodexReader(RecordReader):
 
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Dispatch by generation."""
-        kind = record.get("type")
+        kind = as_text(record.get("type"))
         if isinstance(record.get("msg"), dict):
             self._ends_silently = True
             return self._protocol(as_record(record["msg"]))
         if kind == "session.created":
             self._ends_silently = True
             return ()
-        if kind is None and _HEADER & record.keys():
+        if not kind and _HEADER & record.keys():
             return ()
         if kind in _QUIET:
             return ()
@@ -81,7 +81,7 @@ class CodexReader(RecordReader):
             return self._started(as_record(record.get("item")))
         if kind == "item.completed":
             return self._completed(as_record(record.get("item")))
-        return self._ending(str(kind), record)
+        return self._ending(kind, record)
 
     def _ending(self, kind: str, record: Record) -> Iterable[EvidenceLine] | None:
         if kind == "turn.completed":

@@ -102,9 +102,18 @@ def _proofs(row: UnitResult, width: int) -> list[str]:
     for token in row.missing_evidence:
         hit = row.token_hits.get(token)
         if hit is not None:
-            proof = _printable(hit.proof_line, min(width, _PROOF_WIDTH))
-            lines.append(f"  found    {token} at tier {hit.tier} ({hit.source_detail}): {proof}")
+            proof = _around(hit.proof_line, token, min(width, _PROOF_WIDTH) - 11)
+            lines.append(f"  found    {token} at tier {hit.tier} ({hit.source_detail}):")
+            lines.append(f"           {proof}")
     return lines
+
+
+def _around(proof: str, token: str, width: int) -> str:
+    """The part of a proof line that names the token, cut to a width."""
+    plain = "".join(char if char.isprintable() else " " for char in proof)
+    place = plain.casefold().find(token.rpartition(":")[2].casefold())
+    start = max(0, place - width // 2)
+    return _short(("…" if start else "") + plain[start:], max(width, 40))
 
 
 def _printable(text: str, width: int) -> str:

@@ -47,7 +47,8 @@ def test_a_red_pair_shows_why_the_proof_and_how_to_rerun_it() -> None:
     assert "codex:one: FAIL evidence_too_weak" in text
     assert "missing  foo" in text
     assert "loaded   other" in text
-    assert "found    foo at tier 2 (read at stdout line 5): cat foo/SKILL.md [31m second" in text
+    assert "found    foo at tier 2 (read at stdout line 5):\n" in text
+    assert "           cat foo/SKILL.md [31m second\n" in text
     assert "rerun    ./test.sh --agents codex --case-id one" in text
     assert "2 runs: 1 pass, 1 fail, 0 infra_error" in text
     assert text.endswith("verdict: 1 pair failed\nartifacts: /tmp/batch")

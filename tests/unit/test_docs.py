@@ -1,0 +1,201 @@
+"""The documents say what the code does: links, anchors, entries, examples and generated parts."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from routing_action.domain.outcome import Outcome
+from routing_action.domain.results import (
+    Options,
+    PairSummary,
+    Results,
+    Summary,
+    TokenHit,
+    UnitResult,
+    UsageTotals,
+)
+from routing_action.domain.verdict import FailureKind
+from routing_action.errors import RoutingActionError
+from scripts import generate
+from tests.builders import read
+from tests.streams import run_of, shell, skill_text
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md")))
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+COMMAND_ROW = re.compile(
+    r"^\| `(?P<command>.+)` \| (?P<printed>[a-z ]+) \| (?P<tier>[123]|none) \|$", re.MULTILINE
+)
+
+
+def text_of(path: str) -> str:
+    return (DOCS / path).read_text(encoding="utf-8")
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that GitHub makes of a page's headings."""
+    plain = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return {slug(heading) for heading in HEADING.findall(plain)}
+
+
+def slug(heading: str) -> str:
+    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower())
+    return kept.replace(" ", "-")
+
+
+def links_of(page: Path) -> Iterator[str]:
+    for target in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        if not target.startswith(("https://", "http://")):
+            yield target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_leads_to_a_page_and_a_heading(page: Path) -> None:
+    """A reader who follows a link finds what it promises."""
+    for target in links_of(page):
+        name, _, anchor = target.partition("#")
+        linked = (page.parent / name).resolve() if name else page
+        assert linked.exists(), target
+        assert linked.is_relative_to(ROOT), target
+        assert not anchor or anchor in anchors_of(linked), target
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    """No document is hidden."""
+    index = DOCS / "README.md"
+    linked = {(index.parent / target.partition("#")[0]).resolve() for target in links_of(index)}
+    assert {page for page in DOCS.rglob("*.md") if page != index} <= linked
+
+
+def test_generated_documents_are_fresh() -> None:
+    """`scripts/generate.py --check` passes, so the reference is what the code says."""
+    assert generate.stale_documents() == ""
+
+
+def test_a_field_without_a_meaning_stops_the_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new field cannot be published without a word on what it means, nor an old one stay."""
+    known = generate.FIELD_MEANINGS
+    monkeypatch.setattr(generate, "FIELD_MEANINGS", {**known, "colour": "None."})
+    with pytest.raises(SystemExit, match="colour does not exist"):
+        generate.render_fields()
+    short = {name: meaning for name, meaning in known.items() if name != "prompt"}
+    monkeypatch.setattr(generate, "FIELD_MEANINGS", short)
+    with pytest.raises(SystemExit, match="prompt has no meaning"):
+        generate.render_fields()
+
+
+def test_a_stale_document_is_shown_as_a_diff(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The gate says which file is stale, in which lines, and how to mend it."""
+    fresh = generate.documents()
+    changed = {**fresh, "docs/reference/cli.md": fresh["docs/reference/cli.md"] + "more\n"}
+    monkeypatch.setattr(generate, "documents", lambda: changed)
+    assert generate.main(["--check"]) == 1
+    printed = capsys.readouterr().out
+    assert "--- docs/reference/cli.md (as it is)" in printed
+    assert "\n+more\n" in printed
+    assert "scripts/generate.py" in printed
+
+
+def test_every_failure_kind_and_infra_outcome_has_an_entry() -> None:
+    """Whatever `failure_kind` says can be looked up, with meaning, example and remedy."""
+    kinds = {kind.value for kind in FailureKind}
+    kinds |= {outcome.value for outcome in Outcome if outcome.is_infra}
+    entries = re.split(r"^### ", text_of("reference/failure-kinds.md"), flags=re.MULTILINE)[1:]
+    named = {entry.partition("\n")[0]: entry for entry in entries}
+    assert set(named) == kinds
+    for name, entry in named.items():
+        for part in ("Meaning", "Example", "Remedy"):
+            assert f"- **{part}**: " in entry, f"{name} lacks {part}"
+
+
+def test_every_error_class_has_its_anchor() -> None:
+    """The place in the documents that an error class names is there."""
+    anchors = anchors_of(DOCS / "reference/exit-codes.md")
+    assert {error.anchor for error in error_classes(RoutingActionError)} <= anchors
+
+
+def error_classes(error: type[RoutingActionError]) -> Iterator[type[RoutingActionError]]:
+    yield error
+    for child in error.__subclasses__():
+        yield from error_classes(child)
+
+
+@pytest.mark.parametrize(
+    "model", [Results, Summary, PairSummary, Options, UnitResult, TokenHit, UsageTotals]
+)
+def test_every_field_of_the_results_is_described(model: type[BaseModel]) -> None:
+    """A consumer of results.json finds each of its fields on the page, and none that is gone."""
+    tables = re.findall(r"^\| (`.+?) \|", text_of("reference/results.md"), flags=re.MULTILINE)
+    described = {name for cell in tables for name in re.findall(r"`(\w+)`", cell)}
+    fields = {field.alias or name for name, field in model.model_fields.items()}
+    assert fields <= described
+
+
+def test_the_results_page_describes_nothing_that_is_not_there() -> None:
+    """No row of the page is about a field that was removed."""
+    tables = re.findall(r"^\| (`.+?) \|", text_of("reference/results.md"), flags=re.MULTILINE)
+    described = {name for cell in tables for name in re.findall(r"`(\w+)`", cell)}
+    models = (Results, Summary, PairSummary, Options, UnitResult, TokenHit, UsageTotals)
+    fields = {f.alias or name for model in models for name, f in model.model_fields.items()}
+    assert described <= fields
+
+
+def test_every_test_that_is_named_exists() -> None:
+    """The operator's table names, for each rule, tests that are really there."""
+    rows = text_of("agent-routing-tests.md").partition("what proves them")[2]
+    table = [line for line in rows.splitlines() if line.startswith("| ")][2:]
+    assert len(table) > 20
+    for row in table:
+        named = NAMED_TEST.findall(row)
+        assert named, f"no test is named: {row}"
+        for file, function in named:
+            assert function in functions_of(ROOT / file), f"{file}::{function}"
+
+
+def functions_of(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+PRINTED = {
+    "the file": skill_text("foo"),
+    "another skill": skill_text("my-foo"),
+    "later lines": "The end of the body.\n",
+    "a number": "12\n",
+    "a line": "name: foo\n",
+    "a path": ".agents/skills/foo/SKILL.md\n",
+    "nothing": "",
+}
+EXAMPLES = [
+    (match["command"].replace("\\|", "|"), match["printed"], match["tier"])
+    for match in COMMAND_ROW.finditer(
+        text_of("explanation/evidence.md").partition("### The shell rule")[2]
+    )
+]
+
+
+def test_the_shell_rule_has_examples_on_both_sides() -> None:
+    """The table is found, and shows what counts and what does not."""
+    assert {tier for _, _, tier in EXAMPLES} == {"1", "2", "3", "none"}
+    assert len(EXAMPLES) > 20
+
+
+@pytest.mark.parametrize(("command", "printed", "tier"), EXAMPLES)
+def test_an_example_of_the_shell_rule_is_judged_as_the_document_says(
+    command: str, printed: str, tier: str
+) -> None:
+    """Each row of the table is what the codex reader makes of that command."""
+    stream = run_of("codex", *shell("codex", command, PRINTED[printed]))
+    found = read("codex", stream, tokens=("foo",)).tier("foo")
+    assert str(found or "none") == tier
