@@ -63,7 +63,7 @@ CODE_MEANINGS: dict[ExitCode, str] = {
         "(with `--fail-on-infra`: any pair that could not); `evaluate --case-id`: the case does "
         "not pass; `cases check --strict`: a warning; `run --self-test`: a wrong tier"
     ),
-    ExitCode.USAGE: "a flag, a setting or an input file cannot be used; nothing was started",
+    ExitCode.USAGE: "a flag, a setting or an input file cannot be used; no verdict",
     ExitCode.NOTHING_TO_RUN: "the filters left nothing",
     ExitCode.HARNESS: "no artifact folder, temporary space or git: no verdict was possible",
     ExitCode.GITHUB: "kept for commands whose sole job is GitHub; none exists yet",
@@ -243,7 +243,7 @@ def _provider_rows(provider: Provider) -> Iterator[tuple[str, str]]:
         ("Variables set", _code(_pairs(provider.set_variables))),
         ("Homes", _code(_pairs(provider.home_variables)) or "`HOME` alone"),
         ("Caches shared with the user", _code(provider.shared_caches)),
-        ("Skill folders (the first is staged)", _code(provider.skill_folders)),
+        ("Skill folders (`--skills` stages into the first)", _code(provider.skill_folders)),
         ("Session logs", _code(provider.log_globs) if provider.log_reader else "not read"),
         ("How a load is proven", provider.documentation),
         ("Tier 1 patterns", patterns),

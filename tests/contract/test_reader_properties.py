@@ -28,7 +28,7 @@ BLANK = b" \t\r\x00\xef\xbb\xbf"
 
 each_reader = pytest.mark.parametrize("name", READERS)
 thorough = settings(
-    max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 
 

@@ -11,7 +11,7 @@ from routing_action.domain.provider import Provider
 from routing_action.errors import HarnessError, UsageError
 from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
 from routing_action.providers.discovery import all_providers
-from tests.sandbox import files_below, provider, run_agent, write
+from tests.sandbox import files_below, ordinary_user, provider, run_agent, write
 
 FAKE = provider(
     home_variables={"FAKE_HOME": ".fake", "FAKE_ROOT": "."},
@@ -119,6 +119,17 @@ def test_a_missing_or_huge_login_file_is_no_error(tmp_path: Path) -> None:
     assert make_agent_home(FAKE, tmp_path / "one", user_home=user).notes == ()
     write(user, {".fake/auth.json": "x" * (1 << 20) + "x"})
     assert files_below(make_agent_home(FAKE, tmp_path / "two", user_home=user).path) == []
+
+
+def test_a_login_file_that_cannot_be_read_is_told() -> None:
+    """People then know why the CLI is not logged in."""
+    with ordinary_user() as base:
+        write(base, {"user/.fake/auth.json": "login"})
+        (base / "user/.fake/auth.json").chmod(0)
+        home = make_agent_home(FAKE, base / "home", user_home=base / "user")
+        assert home.notes == (
+            "the login file .fake/auth.json could not be read: Permission denied",
+        )
 
 
 def test_without_a_user_home_nothing_is_copied(tmp_path: Path) -> None:

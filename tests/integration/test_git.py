@@ -76,3 +76,9 @@ def test_a_damaged_repository_is_no_plain_folder(tmp_path: Path) -> None:
     (repo / ".git/config").write_text("[core\n")
     with pytest.raises(HarnessError, match="could not read the repository"):
         find_work_tree(repo)
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    """It is not mistaken for a missing git."""
+    with pytest.raises(HarnessError, match="missing is not a folder"):
+        run_git(["status"], tmp_path / "missing")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,22 @@ class CountingDisk(DiskFileSystem):
         self.closed: set[str] = set()
         self.unreadable: set[str] = set()
         self.before_open: Callable[[str], object] = lambda _: None
+        self.before_stat: Callable[[str], object] = lambda _: None
+        self.before_status: Callable[[], object] = lambda: None
 
-    def scandir(self, path: str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+    @contextmanager
+    def scandir(self, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         self.listed.append(path)
         if path in self.closed:
             raise PermissionError(13, "Permission denied", path)
-        return super().scandir(path)
+        with super().scandir(path) as entries:
+            listed = list(entries)
+            self.before_status()
+            yield iter(listed)
+
+    def stat(self, path: str) -> os.stat_result:
+        self.before_stat(path)
+        return super().stat(path)
 
     def open(self, path: str) -> int:
         self.before_open(path)
@@ -315,6 +325,32 @@ def test_a_loop_of_links_ends(bench: Bench) -> None:
     (path.parent / "link.jsonl").symlink_to(path)
     (path.parent / "self").symlink_to("self")
     assert scanner.new_lines() == [(str(path), b"x\n")]
+
+
+def test_a_file_that_vanishes_or_fails_at_any_step_is_passed_over(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between listing and status, at its own status, and while it is read."""
+    single = bench.append("agent.log", b"x\n")
+    scanner = bench.scanner(".agent/agent.log")
+    single.unlink()
+    bench.disk.before_stat = lambda name: Path(name).unlink(missing_ok=True)
+    bench.append("agent.log", b"x\n")
+    assert scanner.new_lines() == []
+
+    scanner = bench.scanner()
+    path = bench.append("a.jsonl", b"x\n")
+    bench.disk.before_status = path.unlink
+    assert scanner.new_lines() == []
+
+    bench.disk.before_status = lambda: None
+    bench.append("b.jsonl", b"x\n")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("os.pread", fail)
+    assert scanner.new_lines() == []
 
 
 # --- limits -------------------------------------------------------------------------------------

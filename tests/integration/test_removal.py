@@ -107,7 +107,7 @@ def test_a_folder_that_a_straggler_fills_is_tried_again(
             raise OSError(errno.ENOTEMPTY, "Directory not empty")
         real(name, dir_fd=dir_fd)
 
-    monkeypatch.setattr(removal.os, "rmdir", rmdir)
+    monkeypatch.setattr("os.rmdir", rmdir)
     assert remove_tree(top).complete
     assert not top.exists()
 

@@ -15,6 +15,7 @@ import pytest
 
 from routing_action.errors import DocumentError, UsageError
 from routing_action.harness.replay import ReplaySet
+from routing_action.harness.replay_agent import parse_pace, read_script, replay
 
 ALL_BYTES = bytes(range(256)) * 300 + b"no newline at the end"
 
@@ -29,7 +30,9 @@ def record(folder: Path, stem: str, stdout: bytes | None = b"out\n", **script: o
         path.with_name(f"{path.name}.json").write_text(json.dumps(script))
 
 
-def run(argv: Sequence[str], cwd: Path, prompt: str = "a prompt") -> subprocess.CompletedProcess[bytes]:
+def run(
+    argv: Sequence[str], cwd: Path, prompt: str = "a prompt"
+) -> subprocess.CompletedProcess[bytes]:
     """Start the replay agent as the harness does: no environment to speak of, stdin closed."""
     return subprocess.run(
         [prompt if word == "{prompt}" else word for word in argv],
@@ -128,7 +131,9 @@ def test_the_agent_imports_little(tmp_path: Path) -> None:
     record(tmp_path, "claude/one")
     argv = list(ReplaySet(tmp_path).argv_for("claude", "one"))
     argv.insert(1, "-Ximporttime")
-    imported = {line.rpartition("|")[2].strip() for line in run(argv, tmp_path).stderr.decode().splitlines()}
+    imported = {
+        line.rpartition("|")[2].strip() for line in run(argv, tmp_path).stderr.decode().splitlines()
+    }
     assert not imported & {"typing", "pathlib", "dataclasses", "pydantic", "argparse", "asyncio"}
     assert not any(name.startswith("routing_action") for name in imported)
 
@@ -172,6 +177,31 @@ def test_an_agent_without_a_usable_recording_ends_like_a_missing_program(
     assert done.returncode == 127
     assert told in done.stderr
     assert done.stdout == b""
+
+
+def test_the_agent_s_own_steps_give_the_same_bytes(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Output in steps, the rest, stderr, then the wait (seen from inside, for the coverage)."""
+    record(tmp_path, "one", b"abcdef", duration_s=0.02, timings=[[0, 2], [0.01, 4]])
+    (tmp_path / "one.stderr").write_bytes(b"warning")
+    stem = str(tmp_path / "one")
+    started = time.monotonic()
+    replay(stem, read_script(stem), parse_pace("1"))
+    assert time.monotonic() - started >= 0.02
+    assert capfdbinary.readouterr() == (b"abcdef", b"warning")
+
+
+def test_a_recording_of_stderr_alone_is_one(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """A run may have printed nothing on stdout."""
+    (tmp_path / "one.stderr").write_bytes(b"warning")
+    stem = str(tmp_path / "one")
+    replay(stem, read_script(stem), 0)
+    assert capfdbinary.readouterr() == (b"", b"warning")
+    with pytest.raises(FileNotFoundError, match="no recording"):
+        read_script(str(tmp_path / "two"))
 
 
 # --- the set ------------------------------------------------------------------------------------

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.errors import DocumentError, UsageError
+from routing_action.errors import DocumentError, HarnessError, UsageError
+from routing_action.harness import staging
 from routing_action.harness.answer_keys import AnswerKeys
+from routing_action.harness.removal import Removal
 from routing_action.harness.staging import Skill, find_skills, stage_skills, staged_skills
-from tests.sandbox import files_below, provider, write
+from tests.sandbox import files_below, ordinary_user, provider, write
 
 CODEX = provider("codex", skill_folders=(".agents/skills", ".codex/skills"))
 CLAUDE = provider("claude", skill_folders=(".claude/skills",))
@@ -154,6 +156,38 @@ def test_a_provider_without_a_skill_folder_is_refused(tmp_path: Path) -> None:
     """`--skills` with such a provider is an error of use."""
     with pytest.raises(UsageError, match="has no skill folder"):
         stage_skills(tmp_path, provider("bare"), (), AnswerKeys.of(tmp_path))
+
+
+def test_a_workspace_that_cannot_be_written_is_an_error_of_the_harness(tmp_path: Path) -> None:
+    """With the reason and a remedy."""
+    write(tmp_path / "skills", skill_files(".", "a"))
+    (tmp_path / "ws").write_text("a file")
+    with pytest.raises(HarnessError, match=r"could not be staged(.|\n)*TMPDIR"):
+        stage_skills(
+            tmp_path / "ws", CODEX, find_skills(tmp_path / "skills"), AnswerKeys.of(tmp_path)
+        )
+
+
+def test_an_own_skill_that_cannot_make_room_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two copies of a skill would make the verdict worthless."""
+    write(tmp_path / "skills", skill_files(".", "a"))
+    write(tmp_path / "ws", skill_files(".agents/skills", "a"))
+    stuck = Removal(tmp_path / "ws", ("a: Operation not permitted",))
+    monkeypatch.setattr(staging, "remove_tree", lambda _: stuck)
+    with pytest.raises(HarnessError, match="could not make room"):
+        stage(tmp_path / "ws", tmp_path / "skills")
+
+
+def test_skills_that_cannot_be_looked_at_are_none() -> None:
+    """A closed folder of another user is no crash."""
+    with ordinary_user() as base:
+        write(base, {**skill_files("skills", "a", "closed"), "ws/x": ""})
+        (base / "skills/closed").chmod(0)
+        assert [skill.name for skill in find_skills(base / "skills")] == ["a"]
+        (base / "skills/a/SKILL.md").chmod(0)
+        assert find_skills(base / "skills")[0].declared == ""
 
 
 # --- what should be offered ---------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import HarnessError
+from routing_action.harness.tree import copy_file
 from routing_action.harness.workspace import (
     WorkspaceTemplate,
     choose_temp_root,
     new_folder,
     shared_workspace,
 )
-from tests.sandbox import files_below, git, repository, run_agent, write
+from tests.sandbox import files_below, git, ordinary_user, repository, run_agent, write
 
 ANSWER = "widget-testing-is-the-answer"
 BATCH = "0b9b4a8e-93f4-4c2e-9a53-6f1f6f1d7a10"
@@ -271,9 +273,8 @@ def test_an_agent_that_searches_upwards_finds_no_answer_key(
     tmp_path: Path, temp_root: Path, is_git: bool
 ) -> None:
     """Neither its workspace nor any folder above holds what is expected of it (P8)."""
-    keys = {
-        name: ANSWER
-        for name in (
+    keys = dict.fromkeys(
+        (
             "cases.json",
             "provider-baseline.json",
             "tests/agent-routing/cases.json",
@@ -286,8 +287,9 @@ def test_an_agent_that_searches_upwards_finds_no_answer_key(
             "downloads/routing-results-claude-a2/anything.txt",
             "kept/tool-use-proof.log",
             "kept/results.json",
-        )
-    }
+        ),
+        ANSWER,
+    )
     repo = tmp_path / "repo"
     write(repo, {**keys, "a.txt": "a", "kept/notes.txt": "n", "data/results.json": "{}"})
     if is_git:
@@ -389,9 +391,9 @@ def test_links_that_leave_the_tree_are_dropped(tmp_path: Path, temp_root: Path) 
     assert files_below(path) == sorted(["b.txt", "sub/a.txt", "here", *kept])
     assert (path / "good").read_text() == "a"
     assert str((path / "sub/up").readlink()) == "../b.txt"
-    assert template.notes == (
-        "absolute, absolute-inside, back-again, first, folder and 6 more led out of the tree and "
-        "were left out (links)",
+    (note,) = template.notes
+    assert note.startswith(
+        "absolute, absolute-inside, back-again, first, folder and 6 more led out"
     )
 
 
@@ -483,6 +485,52 @@ def test_the_callers_git_environment_does_not_act(
     assert not (repo / "ran").exists()
 
 
+def test_what_cannot_be_read_is_left_out_and_named() -> None:
+    """A file or folder of another user does not stop a batch."""
+    with ordinary_user() as base:
+        repo = base / "repo"
+        write(repo, {"a": "1", "closed": "c", "folder/b": "2"})
+        (repo / "closed").chmod(0)
+        (repo / "folder").chmod(0)
+        template = WorkspaceTemplate.build(repo, base)
+        path = template.make_workspace(new_folder(base)).path
+        assert files_below(path) == ["a"]
+        assert template.notes == (
+            "folder/ could not be listed and was left out",
+            "closed could not be read and were left out",
+        )
+
+
+def test_a_large_file_is_copied_whole_where_the_kernel_s_copy_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems take a part and refuse the rest."""
+    data = os.urandom(1 << 20) * 3
+    (tmp_path / "big").write_bytes(data)
+    copy_file(tmp_path / "big", tmp_path / "whole")
+    assert (tmp_path / "whole").read_bytes() == data
+    real, calls = os.copy_file_range, [1000]
+
+    def stop(source: int, target: int, _: int) -> int:
+        if not calls:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return real(source, target, calls.pop())
+
+    monkeypatch.setattr("os.copy_file_range", stop)
+    copy_file(tmp_path / "big", tmp_path / "pieces")
+    assert (tmp_path / "pieces").read_bytes() == data
+
+
+def test_only_regular_files_are_copied(tmp_path: Path) -> None:
+    """A file that became a link or a pipe after it was listed is refused."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link", "missing"):
+        with pytest.raises(OSError, match=r".+"):
+            copy_file(tmp_path / name, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
 # --- trouble and clean-up -----------------------------------------------------------------------
 
 
@@ -493,6 +541,8 @@ def test_a_workspace_needs_a_new_or_empty_folder(tmp_path: Path, temp_root: Path
     with pytest.raises(HarnessError, match="not empty"):
         template.make_workspace(tmp_path / "used")
     assert files_below(tmp_path / "used") == ["mine"]
+    with pytest.raises(HarnessError, match="could not be made"):
+        template.make_workspace(tmp_path / "used/mine/below")
     assert template.make_workspace(tmp_path / "new/one").path == (tmp_path / "new/one").resolve()
 
 
@@ -502,6 +552,30 @@ def test_a_repository_must_be_a_folder(tmp_path: Path, temp_root: Path, name: st
     (tmp_path / "file").write_text("x")
     with pytest.raises(HarnessError, match=f"{name} is not a folder"):
         WorkspaceTemplate.build(tmp_path / name, temp_root)
+
+
+def test_a_full_disk_is_an_error_of_the_harness(
+    tmp_path: Path, temp_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The remedy says how to get room; nothing half-made stays."""
+    repo = repository(tmp_path / "repo", {"a": "1"})
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.write", full)
+    with pytest.raises(HarnessError, match=r"No space left(.|\n)*TMPDIR"):
+        WorkspaceTemplate.build(repo, temp_root)
+    assert list(temp_root.iterdir()) == []
+
+
+def test_no_usable_temporary_folder_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where every candidate lies in the repository, the remedy names the setting."""
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    with pytest.raises(HarnessError, match="set TMPDIR"):
+        choose_temp_root(tmp_path, [tmp_path / "missing"])
 
 
 def test_a_temporary_folder_that_is_missing_is_named(tmp_path: Path) -> None:
@@ -516,11 +590,13 @@ def test_a_failure_leaves_no_half_made_folder(tmp_path: Path, temp_root: Path) -
     template = WorkspaceTemplate.build(repository(tmp_path / "repo", {"a": "1"}), temp_root)
     before = sorted(temp_root.iterdir())
 
-    def fail(_: Path) -> list[str]:
-        raise OSError(28, "No space left on device")
+    for error in (OSError(errno.ENOSPC, "No space left"), HarnessError("No space left")):
 
-    with pytest.raises(HarnessError, match="No space left"):
-        template.derive(fail)
+        def fail(_: Path, error: Exception = error) -> list[str]:
+            raise error
+
+        with pytest.raises(HarnessError, match="No space left"):
+            template.derive(fail)
     template.remove()
     with pytest.raises(HarnessError, match="No such file"):
         template.make_workspace(temp_root / "late")

@@ -1,8 +1,8 @@
 """Records what the real agent CLIs print for every case of cases.json, for `./test.sh --replay`.
 
 Each CLI runs in a fresh copy of this repository with a home of its own, against the scripted
-models of scripts.json on loopback. Nothing here judges a transcript. Run it from the root of the
-repository, after `npm ci` in this folder::
+models of replay-scripts.json on loopback. Nothing here judges a transcript. Run it from the
+root of the repository, after `npm ci` in this folder::
 
     python -m tests.live.record_replay [--provider claude] [--case-id author-first-case]
 """
@@ -24,6 +24,7 @@ from tests.live.bench import LIVE, ROOT, STARTERS, Bench, Start, build_bench
 from tests.live.mock_models import Script, parse_script, serve
 
 TIMEOUT_SECONDS = 120
+SCRIPTS = ROOT / "tests" / "recordings" / "replay-scripts.json"
 MAX_TIMINGS = 50
 
 
@@ -158,7 +159,7 @@ def select(cases: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> I
 async def record_all(options: argparse.Namespace) -> None:
     """Record every selected pair, one after the other, so that the timings are true."""
     cases = json.loads((ROOT / "cases.json").read_text(encoding="utf-8"))
-    scripts = json.loads((LIVE / "scripts.json").read_text(encoding="utf-8"))
+    scripts = json.loads(SCRIPTS.read_text(encoding="utf-8"))
     versions = {name: read_version(options.clis / name) for name in options.provider or STARTERS}
     for provider, case in select(cases, options):
         case_id, binary = case["case_id"], options.clis / provider

@@ -180,11 +180,17 @@ def explain_evaluation(evaluation: Evaluation, expectations: Expectations | None
         lines.append(_verdict_line(evaluation.verdict))
     for token in evaluation.evidence.tokens:
         hit = evaluation.evidence.hits.get(token)
-        default = 2 if is_file_token(token) else 1
-        lines += _explain_token(token, hit, needed.get(token, default))
+        lines += _explain_token(token, hit, needed.get(token) or _default(token, expectations))
     if evaluation.evidence.loads:
         lines.append(f"  loaded in this order: {', '.join(evaluation.evidence.loads)}")
     return "\n".join(lines)
+
+
+def _default(token: str, expectations: Expectations | None) -> int:
+    """Without a case a skill is asked for at tier 1; with one, other tokens need nothing."""
+    if expectations is not None:
+        return 3
+    return 2 if is_file_token(token) else 1
 
 
 def _verdict_line(verdict: Verdict) -> str:

@@ -14,9 +14,11 @@ from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionEr
 
 _COMMANDS = {
     "run": "Run cases on agent CLIs and prove which skills they loaded.",
+    "compare": "Judge results against the baseline at the merge base.",
     "evaluate": "Judge a stored transcript; no agent is started.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
-    "cases": "Check a case file.",
+    "baseline": "Check the baseline, or update it from results.",
+    "cases": "Check a case file, or start one from skills.",
     "providers": "List the agent CLIs that are known.",
     "schema": "Print the JSON Schema of a file format.",
 }
@@ -49,14 +51,14 @@ class _LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="routing-action", message="%(prog)s %(version)s")
 def group() -> None:
-    r"""Prove which skill an agent CLI loads for a prompt, and gate changes on it.
+    """Prove which skill an agent CLI loads for a prompt, and gate changes on it.
 
     The result goes to stdout, lifecycle and logging to stderr.
 
     \b
     Exit codes: 0 passed, 1 gate failed, 2 usage or input file, 3 nothing to run,
     4 the harness could not work, 5 GitHub, 70 a bug, 130 interrupted.
-    """
+    """  # noqa: D301 - click reads the backspace
 
 
 def run_command(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,3 +63,10 @@ def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:
             raise UsageError(f"{flag} {value!r}: not of the form provider:value")
         pairs[find_provider(name).name] = rest
     return pairs
+
+
+def seed_for(sample: int | None, seed: int | None) -> int | None:
+    """The seed of a sample: the one that was given, else a new one."""
+    if sample is None or seed is not None:
+        return seed
+    return random.SystemRandom().randrange(2**31)

@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 from routing_action.app.plan import Plan, Selection, build_plan, plan_shards, recorded_durations
-from routing_action.cli.options import cases_option, find_provider, selection_options, split_list
+from routing_action.cli.options import (
+    cases_option,
+    find_provider,
+    seed_for,
+    selection_options,
+    split_list,
+)
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.store.documents import find_cases_file, read_cases, read_results
 
@@ -18,7 +24,7 @@ from routing_action.store.documents import find_cases_file, read_cases, read_res
 @cases_option
 @selection_options
 @click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of --sample.")
+@click.option("--seed", type=int, help="The seed of --sample; printed.")
 @click.option("--trials", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option(
     "--shards",
@@ -43,7 +49,7 @@ def command(
     categories: tuple[str, ...],
     case_ids: tuple[str, ...],
     sample: int | None,
-    seed: int,
+    seed: int | None,
     trials: int,
     shards: int,
     result_files: tuple[Path, ...],
@@ -52,7 +58,9 @@ def command(
     """Show what a run would do: its units, and the shards of a job matrix. Starts nothing."""
     corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
     names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
-    selection = Selection(names, split_list(case_ids), split_list(categories), sample, seed, trials)
+    selection = Selection(
+        names, split_list(case_ids), split_list(categories), sample, seed_for(sample, seed), trials
+    )
     plan = build_plan(corpus, selection, all_providers())
     durations = recorded_durations([read_results(path) for path in result_files])
     described = _describe(plan, shards, durations)
@@ -66,6 +74,8 @@ def _describe(plan: Plan, shards: int, durations: dict[tuple[str, str], int]) ->
         "corpus_sha256": plan.corpus.sha256,
         "agents": list(plan.selection.agents),
         "case_ids": [case.case_id for case in plan.cases],
+        "sample": plan.selection.sample,
+        "seed": plan.selection.seed,
         "trials": plan.selection.trials,
         "units": len(plan.units),
         "matrix": {
@@ -87,6 +97,8 @@ def _text(described: dict[str, Any]) -> str:
     count, agents = len(described["case_ids"]), ", ".join(described["agents"])
     head = f"{described['cases_file']}: {count} cases on {agents}, {described['units']} units"
     lines = [head]
+    if described["sample"] is not None:
+        lines.append(f"sample={described['sample']} seed={described['seed']}")
     for job in described["matrix"]["include"]:
         lines.append(f"{job['key']}: about {job['expected_seconds']} s one after the other")
         lines += [f"  {case_id}" for case_id in job["case_ids"].split(",")]

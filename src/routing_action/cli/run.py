@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from routing_action.cli.options import (
     cases_option,
     find_provider,
     parse_pairs,
+    seed_for,
     selection_options,
     split_list,
 )
@@ -209,6 +209,11 @@ def command(
         proof_log=proof_log,
         environ=dict(os.environ),
     )
+    if skills and workspace == "shared":
+        raise UsageError(
+            "--skills cannot be staged in a shared workspace, which is your own checkout",
+            remedy="leave out --workspace shared, or --skills",
+        )
     plan = _plan(cases_file, agents, categories, case_ids, sample, seed, trials)
     # asyncio and the engine are imported only where a batch is really run.
     from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
@@ -227,8 +232,7 @@ def _plan(
     trials: int,
 ) -> Plan:
     names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
-    if sample is not None and seed is None:
-        seed = random.SystemRandom().randrange(2**31)
+    seed = seed_for(sample, seed)
     corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
     selection = Selection(names, split_list(case_ids), split_list(categories), sample, seed, trials)
     return build_plan(corpus, selection, all_providers())

@@ -22,7 +22,7 @@ from routing_action.app.run import Batch, Shard, run_batch
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import ConsoleStyle, render_console
-from routing_action.settings import RunSettings
+from routing_action.settings import RunSettings, build_command
 from routing_action.store.batch import BatchFolder, render_results
 
 
@@ -65,6 +65,8 @@ def _launcher(plan: Plan, settings: RunSettings) -> LiveLauncher | ReplayLaunche
         for unit in plan.units:
             recordings.script_for(unit.agent, unit.case.case_id, unit.trial)
         return ReplayLauncher(recordings, settings)
+    for provider in plan.providers.values():
+        build_command(provider, "", None, settings.environ)  # a bad template stops here
     written = [settings.artifacts_root, settings.output, settings.proof_log]
     hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]
     return LiveLauncher(settings, plan.providers, hidden)

@@ -171,7 +171,8 @@ def _holds(text: str, token: str) -> bool:
 def explain_hit(hit: Hit | None, needed: int) -> str:
     """Which rule gave a hit its tier, and what would have been needed for `needed`."""
     if hit is None:
-        return "no line of the transcript names it as its target" + _needed(needed)
+        seen = "no line of the transcript names it as its target"
+        return seen if needed > 2 else seen + _needed(needed)
     reason = _REASONS.get(hit.kind, "")
     if hit.wrong_copy:
         reason = "the file lies outside the folder that the skills were staged in"

@@ -132,6 +132,12 @@ class Options(_Model):
     corpus_sha256: Sha256
     trials: Annotated[int, Field(ge=1)]
     timeout_seconds: Annotated[float, Field(gt=0)]
+    idle_timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    provider_timeouts: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    provider_models: dict[str, str] = Field(default_factory=dict)
+    subagent_loads: Literal["count", "ignore"] = "count"
+    allow_log_fallback_pass: bool = False
+    skills: str | None = None
     max_parallel: Annotated[int, Field(ge=1)]
     log_scan: bool
     workspace: Literal["isolated", "shared"]

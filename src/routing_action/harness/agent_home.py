@@ -92,10 +92,12 @@ def make_agent_home(
         home = destination.resolve()
         for folder in _folders_of(provider).values():
             _inside(home, folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        for cache in provider.shared_caches if cache_root else ():
-            notes += _link_cache(home, cache, cache_root)
-        for name in provider.credential_files if user_home else ():
-            notes += _copy_login(provider, name, home, user_home, base_environ or {})
+        if cache_root is not None:
+            notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
+        if user_home is not None:
+            for name in provider.credential_files:
+                source = _login_source(provider, name, user_home, base_environ or {})
+                notes += _copy_login(name, source, home)
     except OSError as error:
         raise HarnessError(
             f"an agent home could not be made in {destination}: {error.strerror or error}",
@@ -174,30 +176,19 @@ def _inside(home: Path, relative: str) -> Path:
     return home / parts
 
 
-def _link_cache(home: Path, cache: str, cache_root: Path | None) -> list[str]:
+def _link_cache(home: Path, cache: str, cache_root: Path) -> str:
     """Link a cache folder of the home to the one that all units share."""
-    if cache_root is None:
-        return []
     shared = _inside(cache_root.resolve(), cache)
     shared.mkdir(parents=True, exist_ok=True)
     link = _inside(home, cache)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     link.symlink_to(shared, target_is_directory=True)
-    return [f"{cache} is shared with other units"]
+    return f"{cache} is shared with other units"
 
 
-def _copy_login(
-    provider: Provider,
-    name: str,
-    home: Path,
-    user_home: Path | None,
-    base: Mapping[str, str],
-) -> list[str]:
+def _copy_login(name: str, source: Path, home: Path) -> list[str]:
     """Copy a login file where the user has one; what cannot be read is a note, no error."""
-    if user_home is None:
-        return []
     target = _inside(home, name)
-    source = _login_source(provider, name, user_home, base)
     try:
         if not source.is_file() or source.stat().st_size > _MOST_CREDENTIAL_BYTES:
             return []

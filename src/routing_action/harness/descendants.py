@@ -61,7 +61,8 @@ class Descendants:
         self._capabilities = capabilities
         self._table = table
         self._self = os.getpid()
-        self._own_session = os.getsid(0)
+        # 0 stands for any session that began outside of our PID namespace.
+        self._foreign_sessions = {0, os.getsid(0)}
         self._sessions = {leader}
         self._known: set[tuple[int, int]] = set()
         self._since = 0
@@ -93,7 +94,7 @@ class Descendants:
         for member in members:
             self._known.add((member.pid, member.start))
             self._sessions.add(member.session)
-        self._sessions.discard(self._own_session)
+        self._sessions -= self._foreign_sessions
         return Snapshot(
             living=tuple(member for member in members if not member.zombie),
             zombies=tuple(member for member in members if member.zombie),

@@ -97,6 +97,18 @@ class Leader:
             _numbers.discard(self.pid)
         return self.reaped
 
+    def reap_group(self) -> bool:
+        """Collect dead orphans of the group that became our children; True while some still live.
+
+        Only after `reap`; needs no /proc. A group's number is not given away while it has members.
+        """
+        try:
+            while os.waitpid(-self.pid, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return False
+        return True
+
     def abandon(self) -> None:
         """Kill the group without the event loop; blocks for a fraction of a second at most.
 
@@ -104,10 +116,11 @@ class Leader:
         """
         self.signal_group(signal.SIGKILL)
         for _ in range(_ABANDON_TRIES):
-            if self.reap():
+            if self.reap() and not self.reap_group():
                 return
             time.sleep(_FIRST_POLL_SECONDS)
-        _unreaped.append(self)
+        if not self.reaped:
+            _unreaped.append(self)
 
     def _poll(
         self, loop: asyncio.AbstractEventLoop, on_exit: Callable[[], None], seconds: float

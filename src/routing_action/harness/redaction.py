@@ -192,14 +192,15 @@ def _is_trivial(value: str, exists: Callable[[str], bool]) -> bool:
 
 
 def _forms(value: str) -> set[str]:
-    """All forms of a value, and of its lines."""
-    parts = {value, value.strip()}
-    if len(lines := value.splitlines()) > 1:
-        parts |= {line.strip() for line in lines if len(line.strip()) >= MINIMUM_LINE_LENGTH}
+    """All forms of a value; its lines, which are printed as text, in JSON's forms alone."""
     forms: set[str] = set()
-    for part in parts:
-        if len(part) >= MINIMUM_LENGTH:
-            forms |= {part, *_json_forms(part), *_url_forms(part), *_base64_forms(part)}
+    for whole in {value, value.strip()}:
+        if len(whole) >= MINIMUM_LENGTH:
+            forms |= {whole, *_json_forms(whole), *_url_forms(whole), *_base64_forms(whole)}
+    lines = [line.strip() for line in value.splitlines()]
+    for line in lines if len(lines) > 1 else ():
+        if len(line) >= MINIMUM_LINE_LENGTH:
+            forms |= {line, *_json_forms(line)}
     return forms
 
 

@@ -109,7 +109,7 @@ class Supervisor:
             not_before = time.monotonic()
             drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
         await self._sweep(not_before)
-        self._leader.reap()
+        await self._reap()
         await self._wait(self._drained, drain_seconds)
         return ended_by
 
@@ -248,6 +248,15 @@ class Supervisor:
                 return
             await self._pause(pause)
             not_before = time.monotonic()
+
+    async def _reap(self) -> None:
+        """Take the leader's exit code, and let no member of its group stay as a zombie."""
+        end = self._loop.time() + _SETTLE_SECONDS
+        for pause in _pauses():
+            gone = self._leader.reap() and not self._leader.reap_group()
+            if gone or self._loop.time() >= end:
+                return
+            await self._pause(pause)
 
     def _kill(self, members: Sequence[ProcessRecord]) -> None:
         for member in members:

@@ -99,21 +99,31 @@ def copy_file(source: Path, destination: Path, *, mode: int | None = None) -> No
     The copy shares nothing that can be written: at most a file system's copy-on-write blocks.
     Raises OSError, also where the source is a link or no regular file.
     """
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    reading = os.open(source, flags)
+    reading = _open_regular(source)
     try:
-        status = os.fstat(reading)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{source} is no regular file")
-        kept = mode if mode is not None else 0o755 if status.st_mode & stat.S_IXUSR else 0o644
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        writing = os.open(destination, flags, kept)
-        try:
-            _pour(reading, writing, status.st_size)
-        finally:
-            os.close(writing)
+        _copy_open(reading, destination, mode)
     finally:
         os.close(reading)
+
+
+def _open_regular(source: Path) -> int:
+    """A descriptor of a regular file; raises OSError for all else, and never waits for a pipe."""
+    reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(reading).st_mode):
+        os.close(reading)
+        raise OSError(f"{source} is no regular file")
+    return reading
+
+
+def _copy_open(reading: int, destination: Path, mode: int | None) -> None:
+    status = os.fstat(reading)
+    kept = mode if mode is not None else 0o755 if status.st_mode & stat.S_IXUSR else 0o644
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    writing = os.open(destination, flags, kept)
+    try:
+        _pour(reading, writing, status.st_size)
+    finally:
+        os.close(writing)
 
 
 def is_git_name(name: str) -> bool:
@@ -137,17 +147,19 @@ def _pour(reading: int, writing: int, size: int) -> None:
 
 def _copied(source: Path, destination: Path) -> bool:
     """False where the source had vanished or cannot be read; other trouble is the harness'."""
-    if not os.access(source, os.R_OK, follow_symlinks=False):
+    try:
+        reading = _open_regular(source)
+    except OSError:
         return False
     try:
-        copy_file(source, destination)
-    except FileNotFoundError:
-        return False
+        _copy_open(reading, destination, None)
     except OSError as error:
         raise HarnessError(
             f"{source} could not be copied to {destination}: {error.strerror or error}",
             remedy="free space in the temporary folder, or set TMPDIR to another one",
         ) from error
+    finally:
+        os.close(reading)
     return True
 
 

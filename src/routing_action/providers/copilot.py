@@ -38,7 +38,7 @@ _FAMILIES = (
 )
 _LOADED_LINE = re.compile(r"● skill\((?P<skill>[^()\s]+)\)\s*")
 _FAILED_LINE = re.compile(r"✗ skill\((?P<skill>[^()\s]+)\).*")
-_EXIT_MARK = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*$")
+_EXIT_MARK = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,9})>\s*$")
 _SHELLS = ("bash", "powershell", "shell", "local_shell")
 _VIEWS = ("view", "read", "read_file")
 _LIMIT_TYPES = ("max_turns", "turn_limit", "max_autopilot_continues")

@@ -18,7 +18,7 @@ from routing_action.providers.decoding import (
 from routing_action.providers.records import RecordReader, StderrRule
 
 _BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
-_EXIT_LINE = re.compile(r"^Exit Code: (-?\d+)\s*$", re.MULTILINE)
+_EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _LIMITS = ("FatalTurnLimitedError", "max_turns", "turn_limit", "MaxSessionTurns")
 
 

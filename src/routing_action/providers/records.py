@@ -235,7 +235,8 @@ class RecordReader(ABC):
             yield self._read(call.target, partial=call.partial, place=place)
         if ok and call.kind == "shell":
             yield from self._shell_reads(call, output, place)
-        detail = "command" if call.kind == "shell" else "tool"
+        is_command = call.kind == "shell" or call.name.startswith("mcp")
+        detail = "command" if is_command else "tool"
         text = f"{call.name} {call.target}".strip()
         path = call.target if call.kind == "file" else ""
         yield self.line(LineKind.TOOL_CALL, text, path=path, detail=detail, **place)

@@ -33,8 +33,12 @@ _SCRIPT_WRITES = re.compile(
     r"""Set-Content|Out-File|Add-Content""",
     re.IGNORECASE,
 )
+_LONGEST = 1_000
+"""Characters of a variable or a folder that are kept: doubling it again and again stays cheap."""
+_MOST_VARIABLES = 50
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:env:)?([A-Za-z_]\w*)")
+_COUNT = re.compile(r"[+]?\d+[bkKmM]?")  # the value of `head -n 40`, `tail -n +5`
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "time"})
 _WRAPPERS = frozenset(
     {"env", "sudo", "command", "builtin", "exec", "nohup", "nice", "timeout", "stdbuf", "&"}
@@ -77,7 +81,7 @@ class _State:
     """The folder, the variables and the findings while a script is walked."""
 
     def __init__(self, cwd: str) -> None:
-        self.cwd = cwd
+        self.cwd = cwd[:_LONGEST]
         self.variables: dict[str, str] = {}
         self.reads = CommandReads()
 
@@ -101,7 +105,7 @@ class _State:
             text = words[0].text
             assigned = _ASSIGNMENT.fullmatch(text)
             if assigned and not words[0].glob:
-                self.variables[assigned[1]] = self._expand(assigned[2])
+                self.variables[assigned[1]] = self._expand(assigned[2])[:_LONGEST]
             elif _program(text) in _WRAPPERS:
                 wrapped = True
             elif not (text in _KEYWORDS or (wrapped and _is_wrapper_argument(text))):
@@ -162,7 +166,7 @@ class _State:
     def _change_folder(self, arguments: list[Word]) -> None:
         targets = _plain(arguments)
         if targets:
-            self.cwd = self._path(targets[0])
+            self.cwd = self._path(targets[0])[:_LONGEST]
 
     def _print(self, program: str, arguments: list[Word], segment: Segment, shown: bool) -> None:
         if not shown:
@@ -197,7 +201,7 @@ class _State:
     def _expand(self, text: str) -> str:
         """Replace variables that this script assigned a literal to, and `$PWD`."""
         known = {"PWD": self.cwd or ".", **self.variables}
-        return _VARIABLE.sub(lambda m: known.get(m[1], m[0]), text)
+        return _VARIABLE.sub(lambda m: known.get(m[1], m[0]), text, count=_MOST_VARIABLES)
 
     def _path(self, word: Word) -> str:
         return self._join(self._expand(word.text))
@@ -230,7 +234,7 @@ def _plain(arguments: list[Word]) -> list[Word]:
     for index, word in enumerate(arguments):
         if word.text == "--":
             return plain + arguments[index + 1 :]
-        if not word.text.startswith("-") or word.text == "-":
+        if not (word.text.startswith("-") or _COUNT.fullmatch(word.text)):
             plain.append(word)
     return plain
 

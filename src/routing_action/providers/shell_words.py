@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 MAX_COMMAND = 200_000
 MAX_DEPTH = 6
+_LONGEST_BRACE_LIST = 1_000
 
 _GLOB = frozenset("*?[")
 _QUOTED_ESCAPES = frozenset('$`"\\\n')
@@ -104,7 +105,7 @@ class _Scanner:
             self.at += 1
 
     def _is_brace_list(self) -> bool:
-        end = self.text.find("}", self.at)
+        end = self.text.find("}", self.at, self.at + _LONGEST_BRACE_LIST)
         inner = self.text[self.at : end] if end > 0 else ""
         return ("," in inner or ".." in inner) and not any(c in inner for c in " \n;")
 

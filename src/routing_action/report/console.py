@@ -31,8 +31,9 @@ def render_console(
     lines = [*_matrix(results, style), ""]
     lines += _reasons(results, rerun, style)
     summary = results.summary
+    runs = "1 run" if summary.total == 1 else f"{summary.total} runs"
     lines.append(
-        f"{summary.total} runs: {summary.passed} pass, {summary.fail} fail, "
+        f"{runs}: {summary.passed} pass, {summary.fail} fail, "
         f"{summary.infra_error} infra_error{_cost(results)}"
     )
     lines += [f"verdict: {reason}", f"artifacts: {artifacts}"]

@@ -36,10 +36,11 @@ class Corpus:
 
 def read_text(path: Path, limit: int, *, remedy: str = "") -> str:
     """The text of a UTF-8 file, without a BOM, of at most `limit` bytes."""
-    return decode_text(_read_bytes(path, limit, remedy), str(path))
+    return decode_text(read_bytes(path, limit, remedy), str(path))
 
 
-def _read_bytes(path: Path, limit: int, remedy: str) -> bytes:
+def read_bytes(path: Path, limit: int, remedy: str) -> bytes:
+    """The content of a file of at most `limit` bytes; `remedy` is for a file that is not there."""
     try:
         with path.open("rb") as file:
             data = file.read(limit + 1)
@@ -79,7 +80,7 @@ def find_cases_file(root: Path) -> Path:
 
 def read_cases(path: Path) -> Corpus:
     """The cases of a file: a list, or an object with a list under `cases`."""
-    data = _read_bytes(path, MAX_CASES_BYTES, "name the case file with --cases FILE")
+    data = read_bytes(path, MAX_CASES_BYTES, "name the case file with --cases FILE")
     document = JsonText(str(path), decode_text(data, str(path)))
     value = document.decode()
     prefix: tuple[str | int, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from routing_action.domain.case import Case
+from routing_action.domain.delta import Delta
 from routing_action.domain.results import Results
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -34,7 +35,11 @@ def _results() -> dict[str, Any]:
     return Results.model_json_schema(mode="serialization", by_alias=True)
 
 
-SCHEMAS = {"cases": _cases, "results": _results}
+def _delta() -> dict[str, Any]:
+    return Delta.model_json_schema(mode="serialization")
+
+
+SCHEMAS = {"cases": _cases, "delta": _delta, "results": _results}
 """The schemas by the name of their file."""
 
 

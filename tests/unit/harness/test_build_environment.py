@@ -81,7 +81,9 @@ def test_fixed_values_win_over_the_base_and_folders_over_all() -> None:
         home_variables={"FAKE_HOME": ".fake", "FAKE_ROOT": "."},
     )
     environment = build_environment(
-        record, HOME, {"HOME": "/home/somebody", "TERM": "xterm", "X": "1", "FAKE_HOME": "/home/somebody/.fake"}
+        record,
+        HOME,
+        {"HOME": "/home/somebody", "TERM": "xterm", "X": "1", "FAKE_HOME": "/home/somebody/.fake"},
     )
     assert environment["HOME"] == "/h"
     assert environment["TERM"] == "dumb"

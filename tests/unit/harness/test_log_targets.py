@@ -26,9 +26,7 @@ def target(glob: str) -> LogTarget:
         ("*.log", "/home/me [x]", 0),
     ],
 )
-def test_the_walk_starts_below_the_part_without_wildcards(
-    glob: str, root: str, depth: int
-) -> None:
+def test_the_walk_starts_below_the_part_without_wildcards(glob: str, root: str, depth: int) -> None:
     """And it goes no deeper than the glob can match."""
     assert (target(glob).root, target(glob).depth) == (root, depth)
 
@@ -52,4 +50,4 @@ def test_the_walk_starts_below_the_part_without_wildcards(
 )
 def test_a_glob_matches_whole_paths(glob: str, path: str, matches: bool) -> None:
     """One star stays in its folder, two cross folders; other signs stand for themselves."""
-    assert target(glob).matches(f"{HOME}/{path}") is matches
+    assert bool(target(glob).matches(f"{HOME}/{path}")) is matches

@@ -1,0 +1,212 @@
+"""Compare results with the baseline at the merge base, and say what it comes to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from routing_action.app.ports import format_time
+from routing_action.domain.baseline import Baseline
+from routing_action.domain.comparison import Comparison, DeltaKind, DeltaRow, Tree, compare
+from routing_action.domain.delta import BaselineSource, Delta, DeltaEntry, DeltaProof, Totals
+from routing_action.domain.gate import Policy, decide_gate
+from routing_action.domain.measured import (
+    MeasuredPair,
+    Measurement,
+    NamedBatch,
+    gather,
+)
+from routing_action.domain.verdict import Status
+from routing_action.harness.history import (
+    BaseCommit,
+    find_merge_base,
+    is_edited_since,
+    read_file_at,
+    resolve_commit,
+)
+from routing_action.store.baselines import parse_baseline, read_baseline
+from routing_action.store.documents import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRequest:
+    """Which baseline decides: at the merge base with a ref, at a ref, or the checked-in file."""
+
+    path: Path
+    merge_base_of: str | None = None
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """The deciding baseline (None where that commit has none), the current one, and the source."""
+
+    deciding: Baseline | None
+    current: Baseline
+    source: BaselineSource
+
+
+def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, str]) -> Baselines:
+    """Both baselines; DocumentError where the current file is missing or malformed."""
+    current, _ = read_baseline(request.path)
+    commit = _commit(request, root, environ)
+    if commit is None:
+        source = BaselineSource(
+            path=str(request.path),
+            commit=None,
+            date=None,
+            how="the checked-in file",
+            present=True,
+            edited=False,
+        )
+        return Baselines(current, current, source)
+    data = read_file_at(commit, request.path)
+    deciding = None
+    if data is not None:
+        deciding = parse_baseline(data, f"{request.path} at {commit.sha[:12]}")
+    source = BaselineSource(
+        path=str(request.path),
+        commit=commit.sha,
+        date=commit.date,
+        how=commit.how,
+        present=data is not None,
+        edited=is_edited_since(commit, request.path),
+    )
+    return Baselines(deciding, current, source)
+
+
+def _commit(request: BaselineRequest, root: Path, environ: Mapping[str, str]) -> BaseCommit | None:
+    if request.merge_base_of is not None:
+        return find_merge_base(root, request.merge_base_of, environ=environ)
+    if request.ref is not None:
+        return resolve_commit(root, request.ref, environ=environ)
+    return None
+
+
+def build_delta(
+    batches: Sequence[NamedBatch],
+    baselines: Baselines,
+    corpus: Corpus,
+    *,
+    providers: Sequence[str],
+    unmeasured: Mapping[str, str],
+    policy: Policy,
+    now: datetime,
+) -> Delta:
+    """Add the batches up, compare, decide the gate, and describe it all."""
+    measurement = gather(batches)
+    tree = Tree(
+        case_ids=frozenset(case.case_id for case in corpus.cases),
+        baseline=baselines.current,
+        providers=frozenset(providers) if providers else None,
+        unmeasured=dict(unmeasured),
+    )
+    comparison = compare(measurement, baselines.deciding, tree)
+    gate = decide_gate(comparison, policy)
+    counts = Counter(row.kind for row in comparison.rows)
+    return Delta(
+        generated_at_utc=format_time(now),
+        conclusion=gate.conclusion,
+        reasons=gate.reasons,
+        baseline=baselines.source,
+        cases_file=corpus.file,
+        agents=tuple(providers) or measurement.agents,
+        counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
+        not_selected=comparison.not_selected,
+        notes=_notes(measurement, baselines, corpus, comparison),
+        totals=_totals(batches),
+        rows=tuple(_entry(row, corpus.lines) for row in comparison.rows),
+    )
+
+
+def _notes(
+    measurement: Measurement, baselines: Baselines, corpus: Corpus, comparison: Comparison
+) -> tuple[str, ...]:
+    notes = []
+    if baselines.deciding is None:
+        notes.append(
+            f"no baseline: {baselines.source.path} does not exist at "
+            f"{(baselines.source.commit or '')[:12]}, so every pair is new and held to its own "
+            "declaration; it decides from the next change on"
+        )
+    if baselines.source.edited:
+        notes.append(
+            "this change edits the baseline; known pairs are judged against the one at the merge "
+            "base all the same"
+        )
+    if measurement.corpora - {corpus.sha256}:
+        notes.append(f"the results were made with another version of {corpus.file}")
+    if any(row.not_alike for row in comparison.rows):
+        notes.append("some rows were measured with another CLI or model than their baseline")
+    return tuple(notes)
+
+
+def _entry(row: DeltaRow, lines: Mapping[str, int]) -> DeltaEntry:
+    case_id, agent = row.pair
+    measured = row.measured
+    return DeltaEntry(
+        case_id=case_id,
+        agent=agent,
+        kind=row.kind,
+        gates=row.gates,
+        was=Status(row.expected) if row.expected else None,
+        got=Status(row.got) if row.got else None,
+        why=row.why,
+        line=lines.get(case_id),
+        not_alike=row.not_alike,
+        **(_evidence(measured) if measured else {}),  # type: ignore[arg-type]
+    )
+
+
+def _evidence(measured: MeasuredPair) -> dict[str, object]:
+    row = measured.row
+    return {
+        "failure_kind": row.failure_kind,
+        "error": row.error,
+        "missing_evidence": row.missing_evidence,
+        "disallowed_hits": row.disallowed_hits,
+        "loaded_skills": row.loaded_skills,
+        "proofs": _proofs(measured),
+        "flaky": measured.flaky,
+        "timed_out": measured.timed_out,
+        "passed": measured.passed,
+        "trials": measured.trials,
+        "unit_run_id": row.unit_run_id,
+    }
+
+
+def _proofs(measured: MeasuredPair) -> tuple[DeltaProof, ...]:
+    hits = ((token, measured.row.token_hits.get(token)) for token in measured.row.missing_evidence)
+    return tuple(
+        DeltaProof.model_validate(
+            {
+                "token": token,
+                "tier": hit.tier,
+                "source_detail": hit.source_detail,
+                "proof_line": hit.proof_line,
+            }
+        )
+        for token, hit in hits
+        if hit is not None
+    )
+
+
+def _totals(batches: Sequence[NamedBatch]) -> Totals:
+    rows = [row for named in batches for row in named.batch.results]
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    versions: dict[str, dict[str, None]] = {}
+    models: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for found, value in ((versions, row.cli_version), (models, row.model)):
+            if value:
+                found.setdefault(row.agent, {})[value] = None
+    return Totals(
+        trials=len(rows),
+        duration_ms=sum(row.duration_ms for row in rows),
+        cost_usd=sum(costs) if costs else None,
+        cli_versions={agent: tuple(values) for agent, values in versions.items()},
+        models={agent: tuple(values) for agent, values in models.items()},
+    )

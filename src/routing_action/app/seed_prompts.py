@@ -1,0 +1,114 @@
+"""Turns the 'Use when ...' part of a skill's description into requests that a user could make.
+
+A prompt never names its skill: such a case would measure nothing about routing. Where no request
+can be derived, a prompt says in plain words what is to be filled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from routing_action.domain.naming import fold, names_token
+
+FILL_IN = "FILL IN"
+"""What a prompt that still has to be written starts with; `cases check` warns of it."""
+
+_MAX_PROMPT = 400
+_USE = re.compile(
+    r"(?:^|[.!?;:)]\s+|\n)(?:Use|Invoke|Apply|Activate|Trigger|Triggers)"
+    r"(?:\s+(?:this|it|the)(?:\s+skill)?)?(?:\s+(?:only|also|proactively))?\s+"
+    r"(?:when(?:ever)?|while|if|for|to|on)\s+(?P<rest>.+?)"
+    r"(?=[.!?](?:\s|$)|$)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NEXT = re.compile(
+    r",?\s+(?:or|and)\s+(?:when(?:ever)?|if|for|to)\s+|[,;]\s+(?:when(?:ever)?|if)\s+|;\s+",
+    re.IGNORECASE,
+)
+_SPACE = re.compile(r"\s+")
+_ARTICLE = r"(?:an?|the|this|that|these|those|two|several|some|any|no|there|tests?|it)"
+
+Shape = tuple[re.Pattern[str], Callable[[str], str]]
+
+
+def _shape(pattern: str, sentence: str) -> Shape:
+    """A kind of clause; the sentence takes what follows the words that introduce it."""
+    return re.compile(pattern, re.IGNORECASE), lambda rest: sentence.format(rest)
+
+
+_WHO = r"(?:you|the user|a user|users|someone|the developer|anyone|people)(?:\s+(?:is|are))?"
+_SHAPES: tuple[Shape, ...] = (
+    _shape(rf"{_WHO}\s+(?:also\s+)?(?:asks?|asking|wants?|needs?|tries|try|has|have|likes?|asked"
+           r"|wanting|needing|trying|planning|about)(?:\s+\w+)?\s+to\s+", "Please {}."),
+    _shape(rf"{_WHO}\s+(?:asks?|asking)\s+for\s+", "I need {}."),
+    _shape(rf"{_WHO}\s+(?:asks?|asking)\s+about\s+", "I have a question about {}."),
+    _shape(rf"{_WHO}\s+(?:needs?|wants?)\s+", "I need {}."),
+    _shape(rf"{_WHO}\s+(?:mentions?|says?|describes?|reports?)\s+", ""),
+    _shape(rf"{_WHO}\s+(?=\w+ing\b)", "I am {}. Please help me with that."),
+    _shape(r"(?:asked|needed|required|necessary)\s+to\s+", "Please {}."),
+    _shape(r"asked\s+(?:for|about)\s+", "I have a question about {}."),
+    _shape(r"(?=(?!(?:nothing|something|everything|anything|string|thing)\b)[a-z]+ing\s)",
+           "I need help {}."),
+    _shape(rf"(?={_ARTICLE}\s+(?:\S+\s+){{1,12}}?(?:is|are|was|were|has|have|had|must|should|can"
+           r"|cannot|needs?|fails?|failed|breaks?|broke|does|do|did|seems?|looks?|changed|grew)\b)",
+           "In my project, {}. Please take care of that."),
+)  # fmt: skip
+
+
+def derive_prompts(skill: str, description: str, others: Sequence[str] = ()) -> list[str]:
+    """Requests from a description, in its order, each once; none of them names a skill."""
+    found: dict[str, None] = {}
+    for clause in _clauses(description):
+        prompt = _request(clause)
+        if prompt and not any(names_skill(prompt, name) for name in (skill, *others)):
+            found[prompt[:_MAX_PROMPT]] = None
+    return list(found)
+
+
+def fill_in_prompt(skill: str, description: str, but_not: str = "") -> str:
+    """A prompt that says what it should lead to, where none could be derived."""
+    sentence = _SPACE.sub(" ", description).strip().partition(". ")[0].rstrip(".")
+    for word in (skill, _spaced(skill)):
+        if word and ("-" in skill or ":" in skill):
+            sentence = re.sub(re.escape(word), "this", sentence, flags=re.IGNORECASE)
+    wanted = sentence[:200] or "what the skill of this case is for"
+    other = f", and not to: {but_not[:200]}" if but_not else ""
+    return f"{FILL_IN}: a request that should lead to: {wanted}{other}"
+
+
+def names_skill(prompt: str, skill: str) -> bool:
+    """True where a prompt gives a skill away: its name, or its name's words in their order.
+
+    A name of one word is a word like others: a skill `pdf` cannot be asked for without it.
+    """
+    bare = skill.rpartition(":")[2]
+    if "-" not in bare:
+        return False
+    return names_token(prompt, bare) or fold(_spaced(bare)) in fold(prompt)
+
+
+def _spaced(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ")
+
+
+def _clauses(description: str) -> Iterator[str]:
+    """The situations that a description names, without the words that join them."""
+    flat = _SPACE.sub(" ", description).strip()
+    for match in _USE.finditer(flat):
+        yield from (part.strip(" ,:") for part in _NEXT.split(match["rest"]) if part.strip(" ,:"))
+
+
+def _request(clause: str) -> str:
+    """A clause as what a user says; "" where it has no shape that is known."""
+    for pattern, build in _SHAPES:
+        match = pattern.match(clause)
+        if match:
+            return build(_as_said(clause[match.end() :]))
+    return ""
+
+
+def _as_said(rest: str) -> str:
+    """The user's own words: what is theirs becomes mine."""
+    said = re.sub(r"\b(?:their|your|the user's)\b", "my", rest)
+    return re.sub(r"\byou\b", "I", said).rstrip(" .,")

@@ -1,0 +1,137 @@
+"""`routing-action compare`: results against the baseline at the merge base; the gate."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from routing_action.app.compare import BaselineRequest, build_delta, read_baselines
+from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.domain.delta import Delta
+from routing_action.domain.gate import Conclusion, Policy
+from routing_action.errors import ExitCode, UsageError
+from routing_action.report.console import ConsoleStyle
+from routing_action.report.delta_text import render_delta_text
+from routing_action.store.baselines import find_baseline_file
+from routing_action.store.batch import write_atomically
+from routing_action.store.documents import find_cases_file, read_cases
+from routing_action.store.measured_files import read_batches
+from routing_action.store.unmeasured import has_results, read_unmeasured
+
+
+@click.command("compare", short_help="Judge results against the baseline at the merge base.")
+@click.option(
+    "--results-dir",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Search this folder for results.json (repeatable).",
+)
+@click.option(
+    "--results",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Judge this results.json (repeatable).",
+)
+@click.option(
+    "--baseline",
+    "baseline_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Default: provider-baseline.json, else tests/agent-routing/...",
+)
+@click.option(
+    "--merge-base-of",
+    metavar="REF",
+    help="Decide by the baseline at the merge base of REF and HEAD.",
+)
+@click.option("--baseline-ref", metavar="REF", help="Decide by the baseline at this commit.")
+@cases_option
+@click.option(
+    "--providers",
+    multiple=True,
+    metavar="NAMES",
+    help="Every agent that must have results. Default: those that have.",
+)
+@click.option(
+    "--unmeasured",
+    type=click.Choice(["neutral", "fail"]),
+    default="fail",
+    show_default=True,
+    help="What a leg that could not be measured comes to.",
+)
+@click.option("--fail-on-infra", is_flag=True, help="INFRA rows make the gate red too.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write delta.json here too.")  # fmt: skip
+def command(
+    folders: tuple[Path, ...],
+    files: tuple[Path, ...],
+    baseline_file: Path | None,
+    merge_base_of: str | None,
+    baseline_ref: str | None,
+    cases_file: Path | None,
+    providers: tuple[str, ...],
+    unmeasured: str,
+    fail_on_infra: bool,
+    output_format: str,
+    output: Path | None,
+) -> int:
+    """Judge results against the baseline at the merge base; the exit code is the gate.
+
+    Without --merge-base-of or --baseline-ref the checked-in baseline decides. The highest
+    attempt of a matrix key wins; a selected pair without a result is red.
+    """
+    if not (folders or files):
+        raise UsageError("nothing to judge", remedy="give --results-dir DIR or --results FILE")
+    if merge_base_of and baseline_ref:
+        raise UsageError("give --merge-base-of or --baseline-ref, not both")
+    root = Path.cwd()
+    request = BaselineRequest(
+        baseline_file or find_baseline_file(root), merge_base_of or None, baseline_ref or None
+    )
+    corpus = read_cases(cases_file or find_cases_file(root))
+    baselines = read_baselines(request, root, os.environ)
+    not_measured = read_unmeasured(folders)
+    anything = files or has_results(folders) or not not_measured
+    batches = read_batches((*folders, *files)) if anything else []
+    delta = build_delta(
+        batches,
+        baselines,
+        corpus,
+        providers=[find_provider(name).name for name in split_list(providers)],
+        unmeasured=not_measured,
+        policy=Policy(fail_on_infra, unmeasured == "fail"),
+        now=datetime.now(UTC),
+    )
+    text = delta.model_dump_json(indent=2) + "\n"
+    if output is not None:
+        write_atomically(output, text)
+    click.echo(text if output_format == "json" else _shown(delta, output_format), nl=False)
+    failed = delta.conclusion is Conclusion.FAILURE
+    return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
+
+
+def _shown(delta: Delta, output_format: str) -> str:
+    """The text for people, or the markdown for GitHub; jinja2 is imported only for the latter."""
+    if output_format == "markdown":
+        from routing_action.report.render import render_markdown  # noqa: PLC0415
+
+        return render_markdown(delta)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    width = shutil.get_terminal_size((100, 24)).columns
+    return render_delta_text(delta, ConsoleStyle(colour, width)) + "\n"

@@ -1,0 +1,43 @@
+"""A delta on a terminal: the verdict, what changed and why, and the baseline that decided."""
+
+from __future__ import annotations
+
+from routing_action.domain.comparison import DeltaKind
+from routing_action.domain.delta import Delta, DeltaEntry
+from routing_action.report.console import ConsoleStyle
+from routing_action.report.escape import printable
+from routing_action.report.view import accept_command, build_view, rerun_command
+
+_MANY = 60
+_COLOURS = {"failure": "31", "success": "32", "neutral": "33"}
+
+
+def render_delta_text(delta: Delta, style: ConsoleStyle) -> str:
+    """Rows worth a look, red ones first, then the verdict; stands after the run's own matrix."""
+    view = build_view(delta)
+    lines = [f"delta against {view.baseline}"]
+    lines += [f"note: {printable(note)}" for note in delta.notes]
+    lines += [line for row in view.changed[:_MANY] for line in _row(row, style)]
+    if len(view.changed) > _MANY:
+        lines.append(f"and {len(view.changed) - _MANY} more; see --format json")
+    lines.append(f"{view.counts or 'nothing'}, {delta.not_selected} not selected")
+    lines.append(_paint(f"gate: {view.headline}", _COLOURS[delta.conclusion.value], style))
+    return "\n".join(lines)
+
+
+def _row(row: DeltaEntry, style: ConsoleStyle) -> list[str]:
+    word = row.kind.value.ljust(11)
+    colour = "31" if row.gates else "32" if row.kind is DeltaKind.IMPROVEMENT else "33"
+    flaky = f" [flaky {row.passed}/{row.trials}]" if row.flaky else ""
+    lines = [
+        f"{_paint(word, colour, style)} {row.agent}:{row.case_id}{flaky}: {printable(row.why)}"
+    ]
+    lines += [f"{'':11} not alike: {printable(note)}" for note in row.not_alike]
+    if row.gates and row.got is not None:
+        lines.append(f"{'':11} rerun: {rerun_command(row)}")
+        lines.append(f"{'':11} accept: {accept_command(row)}")
+    return lines
+
+
+def _paint(text: str, colour: str, style: ConsoleStyle) -> str:
+    return f"\x1b[{colour}m{text}\x1b[0m" if style.colour else text
