@@ -11,7 +11,7 @@ usage() {
 usage: ./test.sh [OPTIONS of `routing-action run`]
 
 Sets up a virtual environment (once), runs the cases, and compares the outcome with the baseline
-where the checkout has a provider-baseline.json. Works from any folder; paths are relative to the
+where the cases have a provider-baseline.json beside them. Works from any folder; paths are relative to the
 checkout.
 
 exit codes: 0 the gate passed, 1 it did not, 2 usage or settings, 3 nothing to run,
@@ -22,13 +22,13 @@ TEXT
 
 routing_action() { "$VENV_PYTHON" -P -m routing_action "$@"; }
 
-has_baseline() {
-  [[ -f provider-baseline.json ]] && routing_action compare --help >/dev/null 2>&1
-}
-
-# Judges the batch that was just run; the gate's conclusion is the exit code.
+# Judges the batch that was just run; the gate's conclusion is the exit code, or the run's own
+# where its cases have no baseline.
 compare_with_baseline() {
-  routing_action compare
+  local folder
+  folder=$(cat -- "$scratch/batch")
+  printf '\n'
+  routing_action compare --results "$folder/results.json" --or-exit "$1"
 }
 
 asks_for_help() {
@@ -44,11 +44,12 @@ main() {
   if asks_for_help "$@"; then usage; fi
   prepare_environment runtime || exit
   cd -- "$root"
-  routing_action run "$@" || code=$?
+  scratch=$(mktemp -d)
+  trap 'rm -rf -- "$scratch"' EXIT
+  routing_action run --batch-file "$scratch/batch" "$@" || code=$?
   # Only a batch that was run to its end, with whatever result, can be compared.
-  if ((code <= 1)) && ! asks_for_help "$@" && has_baseline; then
-    code=0
-    compare_with_baseline || code=$?
+  if ((code <= 1)) && [[ -f $scratch/batch ]]; then
+    compare_with_baseline "$code" && code=0 || code=$?
   fi
   return "$code"
 }

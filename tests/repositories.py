@@ -98,7 +98,7 @@ def create(path: Path, files: Mapping[str, str | None] | None = None) -> Reposit
     """A repository with one commit of the given files on its branch main."""
     path.mkdir(parents=True)
     repository = Repository(path)
-    repository.git("init", "--quiet", "--initial-branch=main")
+    repository.git("init", "--quiet", "--template=", "--initial-branch=main")
     repository.commit(files)
     return repository
 
@@ -110,7 +110,7 @@ def check_out(origin: Repository, path: Path, ref: str, *, depth: int | None = 1
     """
     path.mkdir(parents=True)
     clone = Repository(path)
-    clone.git("init", "--quiet", "--initial-branch=main")
+    clone.git("init", "--quiet", "--template=", "--initial-branch=main")
     clone.git("remote", "add", "origin", origin.path.as_uri())
     refs = [f"+{ref}:refs/remotes/checked-out"]
     if depth is None:

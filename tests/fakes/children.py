@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,8 @@ QUICK: dict[str, float] = {
     "term_grace_seconds": 0.4,
     "drain_seconds": 0.3,
 }
+# Ignores SIGTERM, and so does its child; says when.
+STUBBORN = "trap '' TERM; echo ready; sleep 300"
 # What the shared machine may add to any limit, in seconds.
 SLACK = 8.0
 
@@ -103,6 +106,27 @@ def shell(script: str, capabilities: Capabilities | None = None, **limits: float
 def agent(manner: str, *arguments: str, **limits: float) -> Run:
     argv = (sys.executable, "-S", "-E", unruly_agent.__file__, manner, *arguments)
     return Run(argv, ProcessLimits(**(QUICK | limits)))
+
+
+def finish(run: Run) -> ProcessResult:
+    """Run it; whatever it was, no process is left and the sinks are closed once."""
+    result = asyncio.run(run())
+    assert run.left_behind() == []
+    assert (run.stdout.closed, run.stderr.closed) == (1, 1)
+    return result
+
+
+def seconds(result: ProcessResult) -> float:
+    return result.duration_ms / 1000
+
+
+@contextlib.contextmanager
+def leaving_nothing() -> Iterator[None]:
+    """What happens inside leaves no zombie and no open descriptor."""
+    zombies, descriptors = zombie_children(), open_descriptors()
+    yield
+    assert zombie_children() <= zombies
+    assert open_descriptors() <= descriptors
 
 
 def marked(marker: str) -> list[int]:

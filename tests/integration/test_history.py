@@ -349,9 +349,10 @@ def test_a_server_that_gives_out_no_ids_is_asked_for_everything(
 ) -> None:
     """Where commits cannot be fetched by id, the whole history is."""
     pull_request = PullRequest(tmp_path / "origin")
-    pull_request.repository.git("config", "protocol.version", "0")
     clone = check_out(pull_request.repository, tmp_path / "clone", "refs/heads/topic")
     clone.git("config", "protocol.version", "0")
+    for name in ("head", "merge"):
+        pull_request.repository.git("update-ref", "-d", f"refs/pull/1/{name}")
     pull_request.repository.start("later", "topic")
     pull_request.repository.commit({"later": "1"}, day=9)
     pull_request.repository.git("branch", "--force", "topic", "later")
@@ -405,41 +406,51 @@ def test_unrelated_histories_in_a_shallow_clone_are_reported(tmp_path: Path) -> 
         merge_base(clone)
 
 
-@pytest.mark.parametrize(
-    "ref",
-    ["", "-h", "--upload-pack=touch x", "main\0", "main\nother", "ma\x1bin", "x" * 1001, "\ud800"],
+HOSTILE = (
+    "",
+    "-h",
+    "--upload-pack=touch x",
+    "main\0",
+    "main\nother",
+    "ma\x1bin",
+    "x" * 1001,
+    "\ud800",
 )
-def test_a_ref_that_is_none_is_refused_before_git_sees_it(tmp_path: Path, ref: str) -> None:
+PATTERNS = (
+    "a:b",
+    "*",
+    "a..b",
+    "main main",
+    "main;touch x",
+    "$(touch x)",
+    "^main",
+    "+refs/*",
+    "@{u}",
+)
+
+
+@pytest.mark.parametrize("ref", HOSTILE, ids=ascii)
+def test_a_ref_that_is_none_is_refused_before_git_sees_it(
+    pull_request: PullRequest, ref: str
+) -> None:
     """A branch name from a payload is never taken for an option."""
-    repository = create(tmp_path / "repo")
     for use in (find_merge_base, resolve_commit, changed_paths):
         with pytest.raises(UsageError, match="the git ref") as caught:
-            use(repository.path, ref, environ={"PATH": "nowhere"})
+            use(pull_request.repository.path, ref, environ={"PATH": "nowhere"})
         assert caught.value.cause.isprintable()
 
 
-@pytest.mark.parametrize(
-    "ref",
-    [
-        "a:b",
-        "*",
-        "a..b",
-        "main main",
-        "main;touch x",
-        "$(touch x)",
-        "^main",
-        "+refs/heads/*",
-        "@{u}",
-    ],
-)
-def test_a_ref_that_git_cannot_read_is_fetched_as_no_pattern(
-    tmp_path: Path, pull_request: PullRequest, ref: str
+def test_a_ref_that_git_could_read_as_more_is_not_fetched(
+    tmp_path: Path, pull_request: PullRequest
 ) -> None:
     """Nothing but one branch or tag is ever asked of the remote, and no shell is involved."""
     clone = check_out(pull_request.repository, tmp_path / "clone", "refs/pull/1/head")
+    environ = fake_git(tmp_path / "bin", f"touch '{tmp_path}/fetched'")
     before = clone.git("for-each-ref")
-    with pytest.raises(UsageError, match="names no commit"):
-        merge_base(clone, ref)
+    for ref in PATTERNS:
+        with pytest.raises(UsageError, match="names no commit"):
+            find_merge_base(clone.path, ref, environ=environ)
+    assert not (tmp_path / "fetched").exists()
     assert clone.git("for-each-ref") == before
     assert clone.git("status", "--porcelain") == ""
 
@@ -472,20 +483,19 @@ def test_a_commit_that_a_shallow_clone_lacks_is_fetched(
 ) -> None:
     """By branch, by tag, by full ref and by its id."""
     origin = pull_request.repository
-    wanted = {
-        "main": pull_request.base_tip,
-        "v1": pull_request.fork_point,
-        "refs/tags/v1": pull_request.fork_point,
-        "refs/pull/1/head": pull_request.head,
-        "refs/heads/main": pull_request.base_tip,
-        pull_request.fork_point: pull_request.fork_point,
-    }
-    for number, (ref, sha) in enumerate(wanted.items()):
-        clone = check_out(origin, tmp_path / f"clone {number}", "refs/pull/1/merge")
-        found = resolve_commit(clone.path, ref, environ=ENVIRON)
-        assert found.sha == sha
-        assert found.how.endswith("(fetched from origin) names")
-        assert read_file_at(found, clone.path / BASELINE) is not None
+    head, tip, fork_point = pull_request.head, pull_request.base_tip, pull_request.fork_point
+    attempts = (
+        {"v1": fork_point, "main": tip, "refs/pull/1/head": head},
+        {"refs/tags/v1": fork_point, "refs/heads/main": tip},
+        {fork_point: fork_point},
+    )
+    for number, wanted in enumerate(attempts):
+        clone = check_out(origin, tmp_path / str(number), "refs/pull/1/merge")
+        for ref, sha in wanted.items():
+            found = resolve_commit(clone.path, ref, environ=ENVIRON)
+            assert found.sha == sha
+            assert found.how.endswith("(fetched from origin) names")
+            assert read_file_at(found, clone.path / BASELINE) is not None
 
 
 def test_the_only_remote_is_asked_whatever_it_is_called(
@@ -562,9 +572,9 @@ def test_a_deleted_file_is_still_read(tmp_path: Path) -> None:
         assert is_edited_since(base, repository.path / name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_any_name_of_a_file_is_taken_literally(tmp_path: Path) -> None:
+    """Spaces, letters of any language, and signs that git could read as a pattern."""
+    names = (
         "my evals/the base line.json",
         "größe/基线.json",
         "quote'\"\t\n.json",
@@ -572,16 +582,14 @@ def test_a_deleted_file_is_still_read(tmp_path: Path) -> None:
         "*.json",
         "-f.json",
         os.fsdecode(b"caf\xe9/base.json"),
-    ],
-)
-def test_any_name_of_a_file_is_taken_literally(tmp_path: Path, name: str) -> None:
-    """Spaces, letters of any language, and signs that git could read as a pattern."""
-    repository = create(tmp_path / "a repo", {name: "its", "other.json": "other"})
+    )
+    repository = create(tmp_path / "a repo", {name: name[-6:] for name in names})
     base = commit_of(repository)
-    repository.commit({name: "new"}, day=1)
-    assert read_file_at(base, repository.path / name) == b"its"
-    assert is_edited_since(base, repository.path / name)
-    assert changes(repository, base.sha) == (name,)
+    repository.commit(dict.fromkeys(names, "new"), day=1)
+    for name in names:
+        assert read_file_at(base, repository.path / name) == name[-6:].encode()
+        assert is_edited_since(base, repository.path / name)
+    assert changes(repository, base.sha) == tuple(sorted(names))
 
 
 def test_bytes_come_as_they_were(tmp_path: Path) -> None:
@@ -686,7 +694,7 @@ def test_a_file_of_another_repository_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_path_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    """A NUL character, or links that lead in a circle."""
+    """A NUL character, a name that no file system takes, or links that lead in a circle."""
     repository = create(tmp_path / "repo")
     base = commit_of(repository)
     with pytest.raises(UsageError, match="NUL"):
@@ -694,6 +702,8 @@ def test_a_path_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (repository.path / "loop").symlink_to("loop")
     with pytest.raises(HarnessError):
         read_file_at(base, repository.path / "loop" / "a.json")
+    with pytest.raises(HarnessError, match="could not be read"):
+        is_edited_since(base, repository.path / ("x" * 300))
 
 
 # --- what a pull request changed --------------------------------------------------------------

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from routing_action.app.seed_prompts import derive_prompts, fill_in_prompt
+from routing_action.app.seed_prompts import FILL_IN, derive_prompts, fill_in_prompt
 from routing_action.domain.baseline import BaselineEntry
 from routing_action.domain.naming import fold
 from routing_action.domain.verdict import Status
@@ -47,20 +47,21 @@ class Seeds:
 
 def build_seeds(skills: Sequence[SkillFile]) -> Seeds:
     """Cases in the order of the skills: each skill's own, then the twins', then the control."""
-    prompts = {skill.folder: derive_prompts(skill.folder, skill.description) for skill in skills}
-    cases = [_own_case(skill, prompts[skill.folder]) for skill in skills]
-    cases += [_twin_case(one, other, prompts) for one, other in find_twins(skills)]
+    names = [skill.folder for skill in skills]
+    prompts = {skill.folder: derive_prompts(skill.description, names) for skill in skills}
+    cases = [_own_case(skill, prompts[skill.folder], names) for skill in skills]
+    cases += [_twin_case(one, other, prompts, names) for one, other in find_twins(skills)]
     cases.append(
         {
             "case_id": "no-skill-needed",
             "category": "control",
             "prompt": CONTROL_PROMPT,
             "expected_skill": "",
-            "disallowed_skills": [skill.folder for skill in skills],
+            "disallowed_skills": names,
         }
     )
     _make_ids_unique(cases)
-    fill_ins = sum(case["prompt"].startswith("FILL IN") for case in cases)
+    fill_ins = sum(case["prompt"].startswith(FILL_IN) for case in cases)
     return Seeds(tuple(cases), fill_ins)
 
 
@@ -97,24 +98,24 @@ def _words(skill: SkillFile) -> frozenset[str]:
     )
 
 
-def _own_case(skill: SkillFile, prompts: Sequence[str]) -> CaseFields:
-    prompt = prompts[0] if prompts else fill_in_prompt(skill.folder, skill.description)
+def _own_case(skill: SkillFile, prompts: Sequence[str], names: Sequence[str]) -> CaseFields:
+    prompt = prompts[0] if prompts else fill_in_prompt(skill.description, names)
     return _case(f"{skill.folder}-request", "request", prompt, skill.folder)
 
 
-def _twin_case(one: SkillFile, other: SkillFile, prompts: dict[str, list[str]]) -> CaseFields:
+def _twin_case(
+    one: SkillFile,
+    other: SkillFile,
+    prompts: Mapping[str, Sequence[str]],
+    names: Sequence[str],
+) -> CaseFields:
     """The skill with a request to spare is expected, so that the prompt is no repetition."""
     if len(prompts[other.folder]) > 1 and len(prompts[one.folder]) < 2:
         one, other = other, one
     spare = prompts[one.folder][1:]
-    prompt = spare[0] if spare else fill_in_prompt(one.folder, one.description, _first(other))
+    prompt = spare[0] if spare else fill_in_prompt(one.description, names, other.description)
     case = _case(f"{one.folder}-not-{other.folder}", "near-twin", prompt, one.folder)
     return {**case, "disallowed_skills": [other.folder]}
-
-
-def _first(skill: SkillFile) -> str:
-    """What a skill is for, without its name."""
-    return fill_in_prompt(skill.folder, skill.description).partition("lead to: ")[2]
 
 
 def _case(case_id: str, category: str, prompt: str, skill: str) -> CaseFields:

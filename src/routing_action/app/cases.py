@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from routing_action.app.seed_prompts import FILL_IN
 from routing_action.domain.case import Case
 from routing_action.domain.naming import names_token
 from routing_action.store.documents import Corpus
@@ -12,12 +13,16 @@ from routing_action.store.documents import Corpus
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A warning about one case; `rule` is its short name."""
+    """A warning about one case; `rule` is its short name.
+
+    `file` is set where it is another one than the case file; then no case is meant.
+    """
 
     case_id: str
     line: int
     rule: str
     message: str
+    file: str = ""
 
 
 def check_cases(corpus: Corpus) -> list[Finding]:
@@ -34,6 +39,11 @@ def _warnings(case: Case) -> Iterator[tuple[str, str]]:
         yield (
             "explicit-prompt",
             f"{case.case_id}: the prompt starts with / or $, which leaves no trace of a load",
+        )
+    if case.prompt.startswith(FILL_IN):
+        yield (
+            "fill-in-prompt",
+            f"{case.case_id}: the prompt is still to be written; ask as a user would, by no name",
         )
     for skill in _named_skills(case):
         yield (

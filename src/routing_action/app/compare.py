@@ -28,16 +28,48 @@ from routing_action.harness.history import (
     resolve_commit,
 )
 from routing_action.store.baselines import parse_baseline, read_baseline
-from routing_action.store.documents import Corpus
+from routing_action.store.documents import Corpus, find_cases_file
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineRequest:
-    """Which baseline decides: at the merge base with a ref, at a ref, or the checked-in file."""
+    """Which baseline decides: at the merge base, at a ref, in a file, else the checked-in one."""
 
     path: Path
     merge_base_of: str | None = None
     ref: str | None = None
+    base_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a comparison reads; `base` is a replay set's own copy of the merge base's baseline."""
+
+    cases: Path
+    baseline: Path | None
+    base: Path | None
+
+
+def locate_files(
+    batches: Sequence[NamedBatch], root: Path, *, cases: Path | None, baseline: Path | None
+) -> Files:
+    """The named files, else those that the results were made with, else the repository's."""
+    options = [named.batch.options for named in batches]
+    made_with = {Path(one.cases_file) for one in options if one.cases_file}
+    known = next(iter(made_with)) if len(made_with) == 1 else None
+    if cases is None:
+        cases = known if known is not None and known.is_file() else find_cases_file(root)
+    beside = cases.parent / "provider-baseline.json"
+    if baseline is None and beside.is_file():
+        baseline = beside
+    replays = {one.replay for one in options}
+    replay = next(iter(replays)) if len(replays) == 1 else None
+    copy = Path(replay) / BASE_COPY if replay else None
+    return Files(cases, baseline, copy if copy is not None and copy.is_file() else None)
+
+
+BASE_COPY = "base-baseline.json"
+"""In a folder of recordings: the baseline that stands for the one at the merge base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +84,8 @@ class Baselines:
 def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, str]) -> Baselines:
     """Both baselines; DocumentError where the current file is missing or malformed."""
     current, _ = read_baseline(request.path)
+    if request.base_file is not None:
+        return _from_file(request, request.base_file, current)
     commit = _commit(request, root, environ)
     if commit is None:
         source = BaselineSource(
@@ -74,6 +108,19 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
         how=commit.how,
         present=data is not None,
         edited=is_edited_since(commit, request.path),
+    )
+    return Baselines(deciding, current, source)
+
+
+def _from_file(request: BaselineRequest, base: Path, current: Baseline) -> Baselines:
+    deciding, document = read_baseline(base)
+    source = BaselineSource(
+        path=str(request.path),
+        commit=None,
+        date=None,
+        how=f"the merge base's copy in {base}",
+        present=True,
+        edited=document.text != read_baseline(request.path)[1].text,
     )
     return Baselines(deciding, current, source)
 

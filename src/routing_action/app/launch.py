@@ -54,6 +54,7 @@ class ReplayLauncher:
             context=ReadContext(),
             cli_version=recorded.cli_version or None,
             model=recorded.model or None,
+            wall_seconds=recorded.timeout_s or None,
             close=lambda: _left(remove_tree(folder)),
         )
 

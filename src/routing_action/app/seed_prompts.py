@@ -7,7 +7,7 @@ can be derived, a prompt says in plain words what is to be filled in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from routing_action.domain.naming import fold, names_token
 
@@ -16,11 +16,11 @@ FILL_IN = "FILL IN"
 
 _MAX_PROMPT = 400
 _USE = re.compile(
-    r"(?:^|[.!?;:)]\s+|\n)(?:Use|Invoke|Apply|Activate|Trigger|Triggers)"
-    r"(?:\s+(?:this|it|the)(?:\s+skill)?)?(?:\s+(?:only|also|proactively))?\s+"
-    r"(?:when(?:ever)?|while|if|for|to|on)\s+(?P<rest>.+?)"
-    r"(?=[.!?](?:\s|$)|$)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:(?:^|[.!?;:)]\s+)(?:Use|Invoke|Apply|Activate|Triggers?)"
+    r"(?:\s+(?:this|it|the)(?:\s+skill)?)?(?:\s+(?:only|also|proactively))?"
+    r"|\b(?:should|must|can|may)\s+be\s+used)\s+"
+    r"(?:when(?:ever)?|while|if|for|to|on)\s+(?P<rest>.+?)(?=[.!?](?:\s|$)|$)",
+    re.IGNORECASE,
 )
 _NEXT = re.compile(
     r",?\s+(?:or|and)\s+(?:when(?:ever)?|if|for|to)\s+|[,;]\s+(?:when(?:ever)?|if)\s+|;\s+",
@@ -29,12 +29,12 @@ _NEXT = re.compile(
 _SPACE = re.compile(r"\s+")
 _ARTICLE = r"(?:an?|the|this|that|these|those|two|several|some|any|no|there|tests?|it)"
 
-Shape = tuple[re.Pattern[str], Callable[[str], str]]
+Shape = tuple[re.Pattern[str], str]
 
 
 def _shape(pattern: str, sentence: str) -> Shape:
     """A kind of clause; the sentence takes what follows the words that introduce it."""
-    return re.compile(pattern, re.IGNORECASE), lambda rest: sentence.format(rest)
+    return re.compile(pattern, re.IGNORECASE), sentence
 
 
 _WHO = r"(?:you|the user|a user|users|someone|the developer|anyone|people)(?:\s+(?:is|are))?"
@@ -56,25 +56,35 @@ _SHAPES: tuple[Shape, ...] = (
 )  # fmt: skip
 
 
-def derive_prompts(skill: str, description: str, others: Sequence[str] = ()) -> list[str]:
-    """Requests from a description, in its order, each once; none of them names a skill."""
+def derive_prompts(description: str, skills: Sequence[str]) -> list[str]:
+    """Requests from a description, in its order, each once; none names one of the skills."""
     found: dict[str, None] = {}
     for clause in _clauses(description):
-        prompt = _request(clause)
-        if prompt and not any(names_skill(prompt, name) for name in (skill, *others)):
-            found[prompt[:_MAX_PROMPT]] = None
+        prompt = _request(clause)[:_MAX_PROMPT]
+        if prompt and not any(names_skill(prompt, name) for name in skills):
+            found[prompt] = None
     return list(found)
 
 
-def fill_in_prompt(skill: str, description: str, but_not: str = "") -> str:
-    """A prompt that says what it should lead to, where none could be derived."""
-    sentence = _SPACE.sub(" ", description).strip().partition(". ")[0].rstrip(".")
-    for word in (skill, _spaced(skill)):
-        if word and ("-" in skill or ":" in skill):
-            sentence = re.sub(re.escape(word), "this", sentence, flags=re.IGNORECASE)
-    wanted = sentence[:200] or "what the skill of this case is for"
-    other = f", and not to: {but_not[:200]}" if but_not else ""
+def fill_in_prompt(description: str, skills: Sequence[str], but_not: str = "") -> str:
+    """A prompt that says what it should lead to, and to what not; it names none of the skills.
+
+    `but_not` is the description of the other skill.
+    """
+    wanted = _purpose(description, skills) or "what the expected skill is for"
+    other = f", and not to: {_purpose(but_not, skills)}" if but_not else ""
     return f"{FILL_IN}: a request that should lead to: {wanted}{other}"
+
+
+def _purpose(description: str, skills: Sequence[str]) -> str:
+    """The first sentence of a description, without the names of skills."""
+    sentence = _SPACE.sub(" ", description).strip().partition(". ")[0].rstrip(".")[:200]
+    for name in skills:
+        if names_skill(sentence, name):
+            bare = re.escape(name.rpartition(":")[2])
+            words = re.escape(_spaced(name.rpartition(":")[2]))
+            sentence = re.sub(f"{bare}|{words}", "this", sentence, flags=re.IGNORECASE)
+    return sentence
 
 
 def names_skill(prompt: str, skill: str) -> bool:
@@ -101,10 +111,10 @@ def _clauses(description: str) -> Iterator[str]:
 
 def _request(clause: str) -> str:
     """A clause as what a user says; "" where it has no shape that is known."""
-    for pattern, build in _SHAPES:
+    for pattern, sentence in _SHAPES:
         match = pattern.match(clause)
         if match:
-            return build(_as_said(clause[match.end() :]))
+            return sentence.format(_as_said(clause[match.end() :]))
     return ""
 
 

@@ -32,6 +32,7 @@ from routing_action.store.batch import BatchFolder
 class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
+    `wall_seconds` is a deadline of this unit's own; None takes the settings'.
     `close` takes everything away again and gives notes about what it could not.
     """
 
@@ -42,6 +43,7 @@ class Launch:
     notes: tuple[str, ...] = ()
     cli_version: str | None = None
     model: str | None = None
+    wall_seconds: float | None = None
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
 
@@ -183,7 +185,7 @@ class UnitRunner:
             self.folder.stderr_file(unit_run_id), self.redactor, reader.feed_stderr
         )
         limits = ProcessLimits(
-            wall_seconds=self.settings.timeout_for(unit.agent),
+            wall_seconds=launch.wall_seconds or self.settings.timeout_for(unit.agent),
             idle_seconds=self.settings.idle_timeout_seconds,
         )
         return await run_process(

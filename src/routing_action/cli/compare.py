@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from datetime import UTC, datetime
@@ -10,7 +11,12 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.compare import BaselineRequest, build_delta, read_baselines
+from routing_action.app.compare import (
+    BaselineRequest,
+    build_delta,
+    locate_files,
+    read_baselines,
+)
 from routing_action.cli.options import cases_option, find_provider, split_list
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
@@ -19,7 +25,7 @@ from routing_action.report.console import ConsoleStyle
 from routing_action.report.delta_text import render_delta_text
 from routing_action.store.baselines import find_baseline_file
 from routing_action.store.batch import write_atomically
-from routing_action.store.documents import find_cases_file, read_cases
+from routing_action.store.documents import read_cases
 from routing_action.store.measured_files import read_batches
 from routing_action.store.unmeasured import has_results, read_unmeasured
 
@@ -54,6 +60,13 @@ from routing_action.store.unmeasured import has_results, read_unmeasured
     help="Decide by the baseline at the merge base of REF and HEAD.",
 )
 @click.option("--baseline-ref", metavar="REF", help="Decide by the baseline at this commit.")
+@click.option(
+    "--base-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Decide by this file, a copy of the merge base's baseline.",
+)
+@click.option("--or-exit", type=int, hidden=True, help="Exit so where the cases have no baseline.")
 @cases_option
 @click.option(
     "--providers",
@@ -84,6 +97,8 @@ def command(
     baseline_file: Path | None,
     merge_base_of: str | None,
     baseline_ref: str | None,
+    base_file: Path | None,
+    or_exit: int | None,
     cases_file: Path | None,
     providers: tuple[str, ...],
     unmeasured: str,
@@ -94,21 +109,28 @@ def command(
     """Judge results against the baseline at the merge base; the exit code is the gate.
 
     Without --merge-base-of or --baseline-ref the checked-in baseline decides. The highest
-    attempt of a matrix key wins; a selected pair without a result is red.
+    attempt of a matrix key wins; a selected pair without a result is red. Cases and baseline are
+    those that the results were made with, where they are not named.
     """
     if not (folders or files):
         raise UsageError("nothing to judge", remedy="give --results-dir DIR or --results FILE")
-    if merge_base_of and baseline_ref:
-        raise UsageError("give --merge-base-of or --baseline-ref, not both")
-    root = Path.cwd()
-    request = BaselineRequest(
-        baseline_file or find_baseline_file(root), merge_base_of or None, baseline_ref or None
-    )
-    corpus = read_cases(cases_file or find_cases_file(root))
-    baselines = read_baselines(request, root, os.environ)
+    if sum(map(bool, (merge_base_of, baseline_ref, base_file))) > 1:
+        raise UsageError("give one of --merge-base-of, --baseline-ref and --base-file")
     not_measured = read_unmeasured(folders)
     anything = files or has_results(folders) or not not_measured
     batches = read_batches((*folders, *files)) if anything else []
+    place = locate_files(batches, Path.cwd(), cases=cases_file, baseline=baseline_file)
+    if place.baseline is None and or_exit is not None:
+        click.echo(f"no comparison: {place.cases} has no baseline beside it", err=True)
+        return or_exit
+    request = BaselineRequest(
+        place.baseline or find_baseline_file(Path.cwd()),
+        merge_base_of or None,
+        baseline_ref or None,
+        base_file or (None if merge_base_of or baseline_ref else place.base),
+    )
+    corpus = read_cases(place.cases)
+    baselines = read_baselines(request, Path.cwd(), os.environ)
     delta = build_delta(
         batches,
         baselines,
@@ -121,12 +143,13 @@ def command(
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)
-    click.echo(text if output_format == "json" else _shown(delta, output_format), nl=False)
+    source = shlex.quote(str((*folders, *files)[0]))
+    click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
 
 
-def _shown(delta: Delta, output_format: str) -> str:
+def _shown(delta: Delta, output_format: str, source: str) -> str:
     """The text for people, or the markdown for GitHub; jinja2 is imported only for the latter."""
     if output_format == "markdown":
         from routing_action.report.render import render_markdown  # noqa: PLC0415
@@ -134,4 +157,4 @@ def _shown(delta: Delta, output_format: str) -> str:
         return render_markdown(delta)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     width = shutil.get_terminal_size((100, 24)).columns
-    return render_delta_text(delta, ConsoleStyle(colour, width)) + "\n"
+    return render_delta_text(delta, ConsoleStyle(colour, width), source) + "\n"

@@ -20,6 +20,7 @@ from routing_action.cli.options import (
 )
 from routing_action.domain.tiers import compute_tier
 from routing_action.errors import UsageError
+from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.settings import RunSettings, positive_seconds, resolve_max_parallel
 from routing_action.store.batch import DEFAULT_ARTIFACTS_ROOT
@@ -37,9 +38,7 @@ DEFAULT_REPLAY = "tests/recordings/replay"
 @click.option(
     "--trials",
     type=click.IntRange(1, 100),
-    default=1,
-    show_default=True,
-    help="Run each pair so many times; a strict majority decides.",
+    help="Run each pair so many times; a strict majority decides. Default: 1.",
 )
 @click.option(
     "--timeout-seconds",
@@ -141,6 +140,9 @@ DEFAULT_REPLAY = "tests/recordings/replay"
     show_default=True,
     help="What stdout gets at the end.",
 )
+@click.option(
+    "--batch-file", type=click.Path(path_type=Path), hidden=True, help="Write the folder here."
+)
 @click.option("--self-test", is_flag=True, help="Check the tier rules against fixtures.")
 def command(
     cases_file: Path | None,
@@ -150,7 +152,7 @@ def command(
     run_all: bool,
     sample: int | None,
     seed: int | None,
-    trials: int,
+    trials: int | None,
     timeout_seconds: str,
     idle_timeout_seconds: str | None,
     provider_timeouts: tuple[str, ...],
@@ -174,6 +176,7 @@ def command(
     attempt: int,
     shard: str | None,
     output_format: str,
+    batch_file: Path | None,
     self_test: bool,
 ) -> int:
     """Run every chosen case on every chosen agent CLI and prove which skills they loaded.
@@ -214,16 +217,39 @@ def command(
             "--skills cannot be staged in a shared workspace, which is your own checkout",
             remedy="leave out --workspace shared, or --skills",
         )
-    plan = _plan(cases_file, agents, categories, case_ids, sample, seed, trials)
+    recordings = ReplaySet(settings.replay) if settings.replay else None
+    plan = _plan(
+        _cases_file(cases_file, settings.replay),
+        agents,
+        categories,
+        case_ids,
+        sample,
+        seed,
+        trials or (recordings.trials if recordings else 1),
+    )
     # asyncio and the engine are imported only where a batch is really run.
     from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
 
     place = Shard(shard, matrix_key, attempt)
-    return run_and_report(plan, settings, place, as_json=output_format == "json")
+    return run_and_report(
+        plan,
+        settings,
+        place,
+        recordings=recordings,
+        batch_file=batch_file,
+        as_json=output_format == "json",
+    )
+
+
+def _cases_file(given: Path | None, replay: Path | None) -> Path:
+    """The file that was named, else the replay set's own, else the repository's."""
+    if given is None and replay is not None and (replay / "cases.json").is_file():
+        return replay / "cases.json"
+    return given or find_cases_file(Path.cwd())
 
 
 def _plan(
-    cases_file: Path | None,
+    cases_file: Path,
     agents: tuple[str, ...],
     categories: tuple[str, ...],
     case_ids: tuple[str, ...],
@@ -233,7 +259,7 @@ def _plan(
 ) -> Plan:
     names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
     seed = seed_for(sample, seed)
-    corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
+    corpus = read_cases(cases_file)
     selection = Selection(names, split_list(case_ids), split_list(categories), sample, seed, trials)
     return build_plan(corpus, selection, all_providers())
 

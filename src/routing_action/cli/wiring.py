@@ -23,12 +23,25 @@ from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import ConsoleStyle, render_console
 from routing_action.settings import RunSettings, build_command
-from routing_action.store.batch import BatchFolder, render_results
+from routing_action.store.batch import BatchFolder, render_results, write_atomically
 
 
-def run_and_report(plan: Plan, settings: RunSettings, shard: Shard, *, as_json: bool) -> int:
-    """Run the plan with the real parts, write the outcome to stdout, give the exit code."""
-    batch = asyncio.run(_run(plan, settings, shard))
+def run_and_report(
+    plan: Plan,
+    settings: RunSettings,
+    shard: Shard,
+    *,
+    recordings: ReplaySet | None,
+    batch_file: Path | None,
+    as_json: bool,
+) -> int:
+    """Run the plan with the real parts, write the outcome to stdout, give the exit code.
+
+    `batch_file` gets the path of the batch's folder, for a script that goes on from there.
+    """
+    batch = asyncio.run(_run(plan, settings, shard, recordings))
+    if batch_file is not None:
+        write_atomically(batch_file, f"{batch.folder.path}\n")
     if as_json:
         click.echo(render_results(batch.results), nl=False)
     else:
@@ -36,9 +49,11 @@ def run_and_report(plan: Plan, settings: RunSettings, shard: Shard, *, as_json: 
     return int(batch.exit_code)
 
 
-async def _run(plan: Plan, settings: RunSettings, shard: Shard) -> Batch:
+async def _run(
+    plan: Plan, settings: RunSettings, shard: Shard, recordings: ReplaySet | None
+) -> Batch:
     ports = Ports(now=lambda: datetime.now(UTC), new_id=new_uuid, write_error=_write_error)
-    launcher = _launcher(plan, settings)
+    launcher = _launcher(plan, settings, recordings)
     batch_run_id = ports.new_id()
     cancel = asyncio.Event()
     try:
@@ -59,9 +74,10 @@ async def _run(plan: Plan, settings: RunSettings, shard: Shard) -> Batch:
             _write_error(f"routing-action: {note}")
 
 
-def _launcher(plan: Plan, settings: RunSettings) -> LiveLauncher | ReplayLauncher:
-    if settings.replay is not None:
-        recordings = ReplaySet(settings.replay)
+def _launcher(
+    plan: Plan, settings: RunSettings, recordings: ReplaySet | None
+) -> LiveLauncher | ReplayLauncher:
+    if recordings is not None:
         for unit in plan.units:
             recordings.script_for(unit.agent, unit.case.case_id, unit.trial)
         return ReplayLauncher(recordings, settings)

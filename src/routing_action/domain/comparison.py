@@ -82,8 +82,9 @@ class DeltaRow:
 
     @property
     def order(self) -> tuple[int, int, str, str]:
-        """Red rows first, then by word, case and provider."""
-        return (0 if self.gates else 1, _ORDER[self.kind], *self.pair)
+        """What is gone first, then red rows, then by word, case and provider."""
+        gone = self.kind is DeltaKind.REMOVED
+        return (0 if gone else 1 if self.gates else 2, _ORDER[self.kind], *self.pair)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ class MeasuredOptions(msgspec.Struct, frozen=True):
     attempt: int = 1
     shard: str | None = None
     matrix_key: str | None = None
+    cases_file: str = ""
+    replay: str | None = None
 
 
 class MeasuredBatch(msgspec.Struct, frozen=True):

@@ -129,6 +129,7 @@ class Options(_Model):
     shard: str | None
     matrix_key: str | None
     attempt: Annotated[int, Field(ge=1)]
+    cases_file: str = ""
     corpus_sha256: Sha256
     trials: Annotated[int, Field(ge=1)]
     timeout_seconds: Annotated[float, Field(gt=0)]

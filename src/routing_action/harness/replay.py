@@ -57,6 +57,12 @@ class ReplaySet:
         stems = (_TRIAL.sub("", stem) for owner, stem in self._stems if owner == provider)
         return tuple(sorted(set(stems)))
 
+    @property
+    def trials(self) -> int:
+        """The highest trial that any case has a recording of its own for; 1 where none has."""
+        found = (_TRIAL.search(stem) for _, stem in self._stems)
+        return max((int(match[0][1:]) for match in found if match), default=1)
+
     def script_for(self, provider: str, case_id: str, trial: int = 1) -> Script:
         """What is recorded of a pair besides its output: exit code, versions, pace."""
         return self._stems[provider, self._stem(provider, case_id, trial)]

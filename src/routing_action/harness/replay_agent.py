@@ -36,6 +36,7 @@ _FIELDS = {
     "model": _TEXT,
     "timings": (list,),
     "hang": _FLAG,
+    "timeout_s": _NUMBER,
     "note": _TEXT,
 }
 
@@ -53,10 +54,19 @@ class MalformedError(ValueError):
 class Script:
     """What to replay. `timings` are (seconds since the start, bytes of stdout until then in all).
 
-    A negative `exit_code` is the signal that ended the run. With `hang` it never ends.
+    A negative `exit_code` is the signal that ended the run. With `hang` it never ends;
+    `timeout_s` is the wall deadline that the harness then gives it, 0 for its own.
     """
 
-    __slots__ = ("cli_version", "duration_s", "exit_code", "hang", "model", "timings")
+    __slots__ = (
+        "cli_version",
+        "duration_s",
+        "exit_code",
+        "hang",
+        "model",
+        "timeout_s",
+        "timings",
+    )
 
     def __init__(
         self,
@@ -67,6 +77,7 @@ class Script:
         model: str = "",
         timings: tuple[tuple[float, int], ...] = (),
         hang: bool = False,
+        timeout_s: float = 0.0,
     ) -> None:
         self.exit_code = exit_code
         self.duration_s = duration_s
@@ -74,6 +85,7 @@ class Script:
         self.model = model
         self.timings = timings
         self.hang = hang
+        self.timeout_s = timeout_s
 
 
 def parse_script(data: bytes) -> Script:
@@ -96,6 +108,7 @@ def parse_script(data: bytes) -> Script:
         model=fields.get("model", ""),
         timings=timings,
         hang=fields.get("hang", False),
+        timeout_s=float(fields.get("timeout_s", 0.0)),
     )
 
 

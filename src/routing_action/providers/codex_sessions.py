@@ -17,7 +17,8 @@ from routing_action.providers.decoding import (
 from routing_action.providers.records import RecordReader
 
 _EXIT_LINE = re.compile(
-    r"^(?:Process )?exited with code (-?\d{1,9})$|^Exit code: (-?\d{1,9})$", re.MULTILINE | re.IGNORECASE
+    r"^(?:Process )?exited with code (-?\d{1,9})$|^Exit code: (-?\d{1,9})$",
+    re.MULTILINE | re.IGNORECASE,
 )
 
 

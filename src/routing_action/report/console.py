@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from routing_action.domain.results import PairSummary, Results, UnitResult
@@ -73,11 +73,20 @@ def _short(text: str, width: int) -> str:
 
 
 def _reasons(results: Results, rerun: str, style: ConsoleStyle) -> list[str]:
-    red = [row for row in results.results if row.status is not Status.PASS]
+    red = list(_first_red(results))
     lines = [line for row in red[:_MANY] for line in _reason(row, rerun, style)]
     if len(red) > _MANY:
         lines += [f"and {len(red) - _MANY} more; see results.json", ""]
     return lines
+
+
+def _first_red(results: Results) -> Iterator[UnitResult]:
+    """One row for each pair that has a trial that did not pass, the first of them."""
+    seen: set[tuple[str, str]] = set()
+    for row in results.results:
+        if row.status is not Status.PASS and (row.agent, row.case_id) not in seen:
+            seen.add((row.agent, row.case_id))
+            yield row
 
 
 def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:

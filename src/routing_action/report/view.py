@@ -47,12 +47,16 @@ def build_view(delta: Delta) -> DeltaView:
         delta=delta,
         headline=_headline(delta),
         counts=", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items()),
-        changed=tuple(row for row in delta.rows if row.kind not in _QUIET or row.not_alike),
+        changed=tuple(row for row in delta.rows if _is_worth_a_look(row)),
         agents=agents,
         matrix=_matrix(delta.rows, agents),
         baseline=_baseline(delta),
         totals=_totals(delta),
     )
+
+
+def _is_worth_a_look(row: DeltaEntry) -> bool:
+    return row.kind not in _QUIET or row.flaky or bool(row.not_alike)
 
 
 def _headline(delta: Delta) -> str:
@@ -105,9 +109,9 @@ def rerun_command(row: DeltaEntry) -> str:
     return f"routing-action run --agents {row.agent} --case-id {shlex.quote(row.case_id)}"
 
 
-def accept_command(row: DeltaEntry) -> str:
+def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
     """The command that accepts what was measured as the new expectation."""
-    base = f"routing-action baseline update --from RESULTS --cases {shlex.quote(row.case_id)}"
+    base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
     if row.kind is DeltaKind.REGRESSION:
         return f"{base} --accept-regression --reason TEXT"
     return base
