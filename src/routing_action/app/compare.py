@@ -97,7 +97,7 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
             edited=False,
         )
         return Baselines(current, current, source)
-    data = read_file_at(commit, request.path)
+    data = read_file_at(commit, request.path, environ=environ)
     deciding = None
     if data is not None:
         deciding = parse_baseline(data, f"{request.path} at {commit.sha[:12]}")
@@ -107,7 +107,7 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
         date=commit.date,
         how=commit.how,
         present=data is not None,
-        edited=is_edited_since(commit, request.path),
+        edited=is_edited_since(commit, request.path, environ=environ),
     )
     return Baselines(deciding, current, source)
 

@@ -187,8 +187,9 @@ def _run(
 ) -> tuple[int | None, str]:
     """The exit code, None where it took too long, and what was printed on stderr.
 
-    A session of its own keeps ssh from the terminal, and lets all its processes be ended. The
-    file for stderr does not wait for a connection that ssh keeps open for later.
+    It is cut off from the terminal, where ssh would ask, and leads a group of its own, so that
+    all its processes can be ended. The file for stderr does not wait for a connection that ssh
+    keeps open for later.
     """
     with tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(

@@ -42,7 +42,7 @@ _BATCH = msgspec.json.Decoder(MeasuredBatch)
 
 
 class _Version(msgspec.Struct):
-    schema_version: object = None
+    schema_version: int | None = None
 
 
 _VERSION = msgspec.json.Decoder(_Version)
@@ -154,22 +154,30 @@ def _wrong_field(data: bytes, file: str, message: str) -> DocumentError:
         found["name"] or int(found["index"])
         for found in _STEP.finditer(place.partition("[...]")[0])
     ]
-    line = None
-    if len(data) <= _MAX_LINE_BYTES:
-        line = JsonText(file, decode_text(data, file)).line_of(steps)
     cause = cause.replace("`", "'")
     field = place.removeprefix("$").removeprefix(".")
+    line = _line_of(data, file, steps)
     return DocumentError(cause, file=file, line=line, field=field, remedy=_DAMAGED)
 
 
-def _version_of(data: bytes) -> object:
+def _line_of(data: bytes, file: str, steps: Sequence[str | int]) -> int | None:
+    """The line of a field; None where looking for it costs too much, or leads astray."""
+    if len(data) > _MAX_LINE_BYTES:
+        return None
     try:
-        return _VERSION.decode(data).schema_version
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return JsonText(file, data.decode("utf-8", "replace")).line_of(steps)
+    except (ValueError, RecursionError):
         return None
 
 
-def _other_version(file: str, version: object) -> DocumentError:
+def _version_of(data: bytes) -> int | None:
+    try:
+        return _VERSION.decode(data).schema_version
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _other_version(file: str, version: int | None) -> DocumentError:
     return DocumentError(
         f"schema_version is {version!r}, this release reads {SCHEMA_VERSION}",
         file=file,

@@ -120,6 +120,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "list": (b"[]", "field schema_version: schema_version is None"),
     "newer": (b'{"schema_version": 2}', "schema_version is 2, this release reads 1"),
     "newer but alike": (json.dumps({**BATCH, "schema_version": 3}).encode(), "version is 3"),
+    "version is a list": (b'{"schema_version":' + b"[" * 100_000, "schema_version is None"),
     "no options": (b'{"schema_version": 1, "batch_run_id": "x", "complete": true}',
                    "missing required field 'options'"),
     "status": (row(status="passed"), "field results[1].status: Invalid enum value 'passed'"),
@@ -131,7 +132,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "same trial": (row(case_id="one"), "field results[1].trial: claude:one trial 1 is already"),
     "same id": (row(unit_run_id=BATCH["results"][0]["unit_run_id"]),
                 "field results[1].unit_run_id:"),
-    "too deep": (b'{"schema_version":' + b"[" * 100_000, "nested too deeply"),
+    "too deep": (b'{"more":' + b"[" * 100_000, "nested too deeply"),
 }  # fmt: skip
 
 

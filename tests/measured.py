@@ -1,0 +1,86 @@
+"""Builders for comparisons: batches, rows and baselines in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from routing_action.domain.baseline import BaselineEntry
+from routing_action.domain.comparison import Comparison, DeltaRow, Tree, compare
+from routing_action.domain.measured import (
+    MeasuredBatch,
+    MeasuredOptions,
+    MeasuredRow,
+    NamedBatch,
+    gather,
+)
+
+Word = Literal["pass", "fail", "infra_error"]
+Entries = dict[str, dict[str, BaselineEntry]]
+
+
+def row(case_id: str, agent: str, status: Word = "pass", **fields: Any) -> MeasuredRow:  # noqa: ANN401
+    """One measured trial."""
+    return MeasuredRow(
+        unit_run_id=f"{case_id}-{agent}-{fields.get('trial', 1)}",
+        agent=agent,
+        case_id=case_id,
+        status=status,
+        timed_out=fields.pop("timed_out", False),
+        outcome=fields.pop("outcome", "completed"),
+        trial=fields.pop("trial", 1),
+        **fields,
+    )
+
+
+def batch(
+    rows: Sequence[MeasuredRow],
+    *,
+    file: str = "r.json",
+    key: str = "k",
+    attempt: int = 1,
+    selected: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    complete: bool = True,
+    shard: str | None = None,
+) -> NamedBatch:
+    """A results file that selected what it holds, unless told otherwise."""
+    options = MeasuredOptions(
+        agents=tuple(agents or dict.fromkeys(r.agent for r in rows)),
+        selected_case_ids=tuple(selected or dict.fromkeys(r.case_id for r in rows)),
+        corpus_sha256="0" * 64,
+        shard=shard,
+    )
+    measured = MeasuredBatch(1, "b", complete, options, tuple(rows))
+    return NamedBatch(file, measured, key, attempt)
+
+
+def expect(pairs: Mapping[tuple[str, str], str | BaselineEntry]) -> Entries:
+    """A baseline from `{(case, agent): "pass"}`."""
+    entries: Entries = {}
+    for (case_id, agent), value in pairs.items():
+        entry = (
+            value
+            if isinstance(value, BaselineEntry)
+            else BaselineEntry.model_validate({"expected_status": value})
+        )
+        entries.setdefault(case_id, {})[agent] = entry
+    return entries
+
+
+def judge(
+    batches: Sequence[NamedBatch],
+    ref: Entries | None,
+    current: Entries | None = None,
+    **tree: Any,  # noqa: ANN401
+) -> Comparison:
+    """Compare; the tree holds the current baseline's cases unless told otherwise."""
+    declared = current if current is not None else ref or {}
+    cases = tree.pop("case_ids", declared)
+    return compare(gather(batches), ref, Tree(frozenset(cases), declared, **tree))
+
+
+def only(comparison: Comparison) -> DeltaRow:
+    """The single row of a comparison."""
+    (found,) = comparison.rows
+    return found

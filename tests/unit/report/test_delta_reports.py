@@ -1,0 +1,147 @@
+"""A delta for people: text and GitHub markdown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from routing_action.app.compare import Baselines, build_delta
+from routing_action.domain.baseline import BaselineEntry, MadeWith
+from routing_action.domain.case import Case
+from routing_action.domain.delta import BaselineSource, Delta
+from routing_action.domain.gate import Policy
+from routing_action.domain.measured import MeasuredHit
+from routing_action.report.console import ConsoleStyle
+from routing_action.report.delta_text import render_delta_text
+from routing_action.report.render import render_markdown
+from routing_action.store.documents import Corpus
+from tests.measured import batch, expect, row
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SOURCE = BaselineSource(
+    path="provider-baseline.json",
+    commit="a" * 40,
+    date="2026-01-01T00:00:00Z",
+    how="merge base of origin/main and HEAD",
+    present=True,
+    edited=True,
+)
+CORPUS = Corpus(
+    "cases.json",
+    tuple(Case(case_id=name, prompt="p") for name in ("a", "b")),
+    {"a": 2, "b": 5},
+    "f" * 64,
+)
+PROOF = MeasuredHit(3, 10, "mention at stdout line 4", "```@octocat | see foo```")
+
+
+def delta(**policy: Any) -> Delta:  # noqa: ANN401
+    """A regression with proof, an improvement that is not alike, and a flaky pair."""
+    made = BaselineEntry.model_validate(
+        {"expected_status": "fail", "made_with": MadeWith(cli_version="1")}
+    )
+    ref = expect({("a", "claude"): "pass", ("b", "claude"): made, ("b", "codex"): "pass"})
+    ref |= {"a": {**ref["a"], **expect({("a", "codex"): "pass"})["a"]}}
+    rows = [
+        row("a", "codex"),
+        row("a", "claude", "fail", failure_kind="weak_evidence_only", missing_evidence=("foo",),
+            token_hits={"foo": PROOF}, error="it said `no`", disallowed_hits=("bar",),
+            loaded_skills=("bar",), cost_usd=0.5, cli_version="2", model="m"),
+        row("b", "claude", "pass", cli_version="2"),
+        *(row("b", "codex", "fail" if n == 2 else "pass", trial=n) for n in (1, 2, 3)),
+    ]  # fmt: skip
+    return build_delta(
+        [batch(rows)],
+        Baselines(ref, ref, SOURCE),
+        CORPUS,
+        providers=(),
+        unmeasured={},
+        policy=Policy(**policy),
+        now=NOW,
+    )
+
+
+def test_the_text_names_verdict_rows_reasons_and_remedies() -> None:
+    """Red first, with rerun and accept; improvements can be locked in."""
+    text = render_delta_text(delta(), ConsoleStyle(), "r.json")
+    assert "REGRESSION  claude:a: expected pass, got fail (weak_evidence_only)" in text
+    assert "rerun: routing-action run --agents claude --case-id a" in text
+    assert "--from r.json --cases a --accept-regression --reason TEXT" in text
+    assert "lock it in: routing-action baseline update --from r.json --cases b" in text
+    assert "not alike: CLI version was 1, is 2" in text
+    assert "OK          codex:b [flaky 2/3]: pass, as expected" in text
+    assert text.endswith("gate: Routing gate failed: 1 regression")
+    assert "at aaaaaaaaaaaa of 2026-01-01T00:00:00Z, merge base of origin/main and HEAD" in text
+    assert "note: this change edits the baseline" in text
+
+
+def test_the_text_has_colour_only_on_demand() -> None:
+    """The gate's line is red."""
+    assert "\x1b[31mgate: " in render_delta_text(delta(), ConsoleStyle(colour=True))
+    assert "\x1b" not in render_delta_text(delta(), ConsoleStyle())
+
+
+def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None:
+    """A reader of the pull request needs nothing else."""
+    text = render_markdown(delta())
+    assert text.startswith("> [!CAUTION]\n> **Routing gate failed**\n> `1 regression`")
+    assert "| `a` | `claude` | **REGRESSION** | pass | fail |" in text
+    assert "Missing: `foo`" in text
+    assert "````text\n```@octocat | see foo```\n````" in text
+    assert "| case | `claude` | `codex` |" in text
+    assert "| `a` | REGRESSION | pass |" in text
+    assert "| `b` | IMPROVEMENT | pass (flaky) |" in text
+    assert "merge base of origin/main and HEAD" in text
+
+
+def test_a_template_can_be_overridden(tmp_path: Path) -> None:
+    """A user's folder may replace a block of ours."""
+    (tmp_path / "delta.md.j2").write_text("only {{ view.headline }}", encoding="utf-8")
+    assert render_markdown(delta(), tmp_path) == "only Routing gate failed: 1 regression"
+
+
+def test_a_quiet_delta_says_that_nothing_changed() -> None:
+    """Green in both formats, and the first use of a baseline is explained."""
+    ref = expect({("a", "claude"): "pass"})
+    absent = SOURCE.model_copy(update={"present": False, "edited": False})
+    quiet = build_delta(
+        [batch([row("a", "claude")])],
+        Baselines(None, ref, absent),
+        CORPUS,
+        providers=("claude",),
+        unmeasured={},
+        policy=Policy(),
+        now=NOW,
+    )
+    text = render_delta_text(quiet, ConsoleStyle())
+    assert "note: no baseline: provider-baseline.json does not exist at aaaaaaaaaaaa" in text
+    assert "[!NOTE]" in render_markdown(quiet)
+    same = build_delta(
+        [batch([row("a", "claude")])],
+        Baselines(
+            ref, ref, SOURCE.model_copy(update={"commit": None, "how": "the checked-in file"})
+        ),
+        CORPUS,
+        providers=(),
+        unmeasured={},
+        policy=Policy(),
+        now=NOW,
+    )
+    assert "Every selected pair is as the baseline expects." in render_markdown(same)
+    assert "provider-baseline.json, the checked-in file" in render_delta_text(same, ConsoleStyle())
+
+
+def test_a_very_long_delta_is_cut_with_the_count_of_the_rest() -> None:
+    """A terminal is not flooded."""
+    ref = expect({(f"c{n}", "claude"): "pass" for n in range(80)})
+    long = build_delta(
+        [batch([row(f"c{n}", "claude", "fail") for n in range(80)])],
+        Baselines(ref, ref, SOURCE),
+        CORPUS,
+        providers=(),
+        unmeasured={},
+        policy=Policy(),
+        now=NOW,
+    )
+    assert "and 20 more; see --format json" in render_delta_text(long, ConsoleStyle())
