@@ -347,7 +347,7 @@ def test_what_cannot_be_done_is_usage(
     assert (done.code, told in done.stderr) == (2, True), done.stderr
 
 
-BAD_BASELINES = {
+BAD_BASELINES: dict[str, tuple[str | bytes, str, str]] = {
     "no json": ("{", "no valid JSON", "missing comma"),
     "list": ("[]", "must be an object", "CASE_ID"),
     "empty case": ('{"one": {}}', "field one: names no provider", "remove the case"),
@@ -401,12 +401,12 @@ def test_malformed_results_are_explained(project: Project, name: str) -> None:
     text, cause = BAD_RESULTS[name]
     measure(project)
     path = project.root / "batch" / "results.json"
-    if text.startswith('{"unit') or text.startswith('{"agent'):
+    if text.startswith(('{"unit', '{"agent')):
         text = path.read_text(encoding="utf-8").replace('"results": []', f'"results": [{text}]')
     path.write_text(text, encoding="utf-8")
     done = update(project)
     assert (done.code, done.stdout, "Traceback" in done.stderr) == (2, "", False), done.stderr
-    assert f"routing-action: error: batch{'/'}results.json" in done.stderr
+    assert "routing-action: error: batch/results.json" in done.stderr
     assert cause in done.stderr
     assert "remedy: " in done.stderr
     assert text_of(project) == ONE_LINE
@@ -443,7 +443,7 @@ def test_check_names_missing_pairs_and_how_to_add_them(project: Project) -> None
     assert [found["rule"] for found in described["errors"]] == ["missing-entry"]
     code, lines, described = check(project, "--agents", "claude,codex")
     assert len(described["errors"]) == 3
-    assert "provider-baseline.json:2: error: one on codex: has no" in lines[0]
+    assert "provider-baseline.json:3: error: one on codex: has no" in lines[0]
 
 
 def test_check_names_strangers_and_what_is_unexplained(project: Project) -> None:

@@ -44,11 +44,12 @@ def delta(**policy: Any) -> Delta:  # noqa: ANN401
     ref = expect({("a", "claude"): "pass", ("b", "claude"): made, ("b", "codex"): "pass"})
     ref |= {"a": {**ref["a"], **expect({("a", "codex"): "pass"})["a"]}}
     rows = [
-        row("a", "codex"),
+
         row("a", "claude", "fail", failure_kind="weak_evidence_only", missing_evidence=("foo",),
             token_hits={"foo": PROOF}, error="it said `no`", disallowed_hits=("bar",),
             loaded_skills=("bar",), cost_usd=0.5, cli_version="2", model="m"),
         row("b", "claude", "pass", cli_version="2"),
+        row("a", "codex"),
         *(row("b", "codex", "fail" if n == 2 else "pass", trial=n) for n in (1, 2, 3)),
     ]  # fmt: skip
     return build_delta(
