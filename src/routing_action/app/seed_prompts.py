@@ -26,7 +26,7 @@ _NEXT = re.compile(
     r",?\s+(?:or|and)\s+(?:when(?:ever)?|if|for|to)\s+|[,;]\s+(?:when(?:ever)?|if)\s+|;\s+",
     re.IGNORECASE,
 )
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f]+")
 _ARTICLE = r"(?:an?|the|this|that|these|those|two|several|some|any|no|there|tests?|it)"
 
 Shape = tuple[re.Pattern[str], str]

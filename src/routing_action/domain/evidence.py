@@ -53,14 +53,15 @@ def describe_place(line: EvidenceLine) -> str:
 
 
 def quote_proof(line: EvidenceLine, token: str) -> str:
-    """The source line, or where that is long the part of it that names the token."""
+    """The source line; of a long one the part that names the token."""
+    said = line.kind in (LineKind.MENTION, LineKind.TOOL_RESULT)
     needle = fold(token.rpartition(":")[2])
-    for text in (line.quote, line.text):
+    for text in (line.quote, line.text if said else ""):
         place = fold(text).find(needle)
-        if 0 <= place < PROOF_LIMIT - len(needle):
-            return text[:PROOF_LIMIT]
-        if place >= 0:
+        if place >= PROOF_LIMIT - len(needle):
             return "…" + text[place - PROOF_LIMIT // 2 : place + PROOF_LIMIT // 2 - 1]
+        if place >= 0:
+            return text[:PROOF_LIMIT]
     return (line.quote or line.text)[:PROOF_LIMIT]
 
 
@@ -171,8 +172,7 @@ def _holds(text: str, token: str) -> bool:
 def explain_hit(hit: Hit | None, needed: int) -> str:
     """Which rule gave a hit its tier, and what would have been needed for `needed`."""
     if hit is None:
-        seen = "no line of the transcript names it as its target"
-        return seen if needed > 2 else seen + _needed(needed)
+        return "no line of the transcript names it as its target" + _needed(needed)
     reason = _REASONS.get(hit.kind, "")
     if hit.wrong_copy:
         reason = "the file lies outside the folder that the skills were staged in"
@@ -199,4 +199,4 @@ def _needed(needed: int) -> str:
         1: "needed: a native load with a successful result (tier 1)",
         2: "needed: a load, or a successful read of the file itself (tier 2)",
     }
-    return "; " + wanted.get(needed, f"needed: tier {needed}")
+    return "; " + wanted[needed] if needed in wanted else ""

@@ -90,11 +90,10 @@ class _State:
             self.segments(split_command(text, backslash_escapes=posix), posix=posix, depth=depth)
 
     def segments(self, segments: list[Segment], *, posix: bool, depth: int) -> None:
-        for index, segment in enumerate(segments):
+        for segment, shown in zip(segments, _reach_output(segments), strict=True):
             words = self._command_words(segment)
             self.reads.written += [self._path(word) for word in segment.outputs]
             if words or segment.inputs:
-                shown = _reaches_output(segments, index)
                 self._one(segment, words, shown=shown, posix=posix, depth=depth)
 
     def _command_words(self, segment: Segment) -> list[Word]:
@@ -254,15 +253,13 @@ def _edits_in_place(program: str, arguments: list[Word]) -> bool:
     return program == "perl" and any(re.match(r"-\w*i", w.text) for w in arguments)
 
 
-def _reaches_output(segments: list[Segment], index: int) -> bool:
-    """True where what a segment prints is seen: no file takes it, and filters pass it on."""
-    while True:
+def _reach_output(segments: list[Segment]) -> list[bool]:
+    """For each segment: is what it prints seen? Then no file takes it, and filters pass it on."""
+    reach = [False] * len(segments)
+    for index in reversed(range(len(segments))):
         segment = segments[index]
-        if segment.outputs:
-            return False
-        if not segment.piped or index + 1 >= len(segments):
-            return True
-        index += 1
-        following = segments[index].words
-        if not following or _program(following[0].text) not in _FILTERS:
-            return False
+        following = segments[index + 1].words if index + 1 < len(segments) else []
+        last = not segment.piped or index + 1 == len(segments)
+        passed_on = bool(following) and _program(following[0].text) in _FILTERS
+        reach[index] = not segment.outputs and (last or (passed_on and reach[index + 1]))
+    return reach

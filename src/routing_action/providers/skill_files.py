@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from routing_action.domain.naming import fold, is_skill_file, skill_folder, split_path
 from routing_action.providers.frontmatter import find_frontmatter
 from routing_action.providers.shell_reads import CommandReads, reads_of
 
 _ALIAS = re.compile(r"r\d+")
+_UNREADABLE = re.compile(r"['’\"]?:? (?:No such file|Permission denied|Is a dir)")
+_MOST = 1_000
+"""Files of one command, and errors in its output, that are looked at: the work stays bounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,9 @@ def shown_files(command: str, cwd: str, output: str) -> ShownFiles:
     if not output.strip():
         return ShownFiles((), ())
     reads = reads_of(command, cwd)
-    shown = [path for path in dict.fromkeys(reads.files) if not _is_reported(output, path)]
+    reported = _reported_heads(output)
+    named = islice(dict.fromkeys(reads.files), _MOST)
+    shown = [path for path in named if not any(head.endswith(path) for head in reported)]
     skills = [path for path in shown if is_skill_file(path)]
     proven = _proven_reads(skills, reads, output)
     return ShownFiles(
@@ -52,11 +58,7 @@ def _proven_reads(skills: list[str], reads: CommandReads, output: str) -> set[st
     return {path for path in skills if alone or fold(skill_folder(path)[-1]) in names}
 
 
-def _is_reported(output: str, path: str) -> bool:
-    """True where the output says that this very path could not be read."""
-    return (
-        re.search(
-            rf"{re.escape(path)}['’\"]?:? (?:No such file|Permission denied|Is a dir)", output
-        )
-        is not None
-    )
+def _reported_heads(output: str) -> list[str]:
+    """What stands before each message that a file could not be read: it ends in the path."""
+    found = islice(_UNREADABLE.finditer(output), _MOST)
+    return [output[max(0, match.start() - _MOST) : match.start()] for match in found]

@@ -20,6 +20,9 @@ _MAX_BYTES = 2**20
 _FENCE = "---"
 _KEY = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*)|$)")
 _BLOCK = re.compile(r"(?P<style>[>|])[+-]?\d?[+-]?(?:[ \t]+#.*)?$")
+# An open quote ends with the value: an agent's YAML reader would refuse it, ours only reads.
+_QUOTED = re.compile(r""""(?P<double>(?:\\.|[^"\\])*)"?|'(?P<single>(?:''|[^'])*)'?""")
+_ESCAPED = re.compile(r"\\(.)")
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
@@ -122,17 +125,12 @@ def _join(first: str, more: Sequence[str]) -> str:
     if _BLOCK.match(first):
         first = ""
     words = " ".join(part for part in (first, *more) if part)
-    for quote in ('"', "'"):
-        if words.startswith(quote):
-            return words[1:].partition(quote)[0] if words.count(quote) == 2 else _unquote(words)
-    return words.partition(" #")[0].strip()
-
-
-def _unquote(words: str) -> str:
-    """A quoted value with quotes inside, each in its own way of escaping."""
-    quote, inner = words[0], words[1:].rstrip()
-    inner = inner.removesuffix(quote)
-    return inner.replace("''", "'") if quote == "'" else re.sub(r"\\(.)", r"\1", inner)
+    match = _QUOTED.match(words)
+    if match is None:
+        return words.partition(" #")[0].strip()
+    if match["double"] is not None:
+        return _ESCAPED.sub(r"\1", match["double"])
+    return match["single"].replace("''", "'")
 
 
 def _check_name(value: _Value | None, folder: str) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routing_action.app.case_seeds import build_seeds, find_twins, similarity
@@ -14,9 +14,9 @@ from routing_action.domain.case import Case
 from routing_action.store.skill_files import SkillFile
 
 DERIVED = {
-    "gerund": ("Fills forms. Use when working with PDF files.", "I need help working with PDF files."),
-    "user wants": ("Use this skill whenever the user wants to edit documents.", "Please edit documents."),
-    "you need": ("Use when you need to debug flaky tests, or if CI is red.", "Please debug flaky tests."),
+    "gerund": ("Fills. Use when working with PDF files.", "I need help working with PDF files."),
+    "user wants": ("Use this skill whenever the user wants to edit it.", "Please edit it."),
+    "you need": ("Use when you need to mend tests, or if CI is red.", "Please mend tests."),
     "asked about": ("Use this when asked about their deployments.",
                     "I have a question about my deployments."),
     "asks for": ("Use if the user asks for a changelog.", "I need a changelog."),
@@ -90,6 +90,7 @@ def test_a_twin_case_uses_a_request_of_its_own() -> None:
 NAMES = st.text(min_size=1, max_size=8).filter(lambda name: bool(name.strip()))
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         NAMES, st.text(max_size=40) | st.just("Use when reading PDF files."), min_size=1, max_size=5

@@ -31,3 +31,8 @@ def test_a_case_that_expects_nothing_is_told() -> None:
     """Any completed run would pass it."""
     assert rules() == ["no-expectation"]
     assert rules(required_files=["a/b.md"]) == []
+
+
+def test_a_prompt_that_is_still_to_be_written_is_told() -> None:
+    """`cases init` leaves such prompts; a run would pay for nothing."""
+    assert rules(prompt="FILL IN: a request", expected_skill="x-y") == ["fill-in-prompt"]

@@ -83,6 +83,17 @@ def test_a_proof_line_is_cut_to_a_bounded_length() -> None:
     assert len(hit.proof_line) == PROOF_LIMIT
 
 
+def test_the_proof_of_a_long_line_is_the_part_that_names_the_token() -> None:
+    """A reader sees why it is a hit, not the first thousand characters of a record."""
+    long = "x" * 3 * PROOF_LIMIT
+    quoted = build_hit("claude", TOKEN, load_line(quote=f"{long} {TOKEN} {long}"))
+    said = build_hit("claude", TOKEN, replace(mention_line(f"{long} {TOKEN} {long}"), quote="{"))
+    for hit in (quoted, said):
+        assert hit is not None
+        assert TOKEN in hit.proof_line
+        assert len(hit.proof_line) == PROOF_LIMIT
+
+
 def test_a_session_log_is_worth_tier_2_at_best() -> None:
     """A load that only a log shows is no direct proof, and the log is named."""
     hit = build_hit("claude", TOKEN, as_log_line(load_line(number=7), "projects/s.jsonl"))
@@ -190,7 +201,7 @@ def test_a_read_outside_the_staged_folder_is_remembered_as_a_wrong_copy() -> Non
     ("hit", "needed", "told"),
     [
         (None, 1, "no line of the transcript names it as its target; needed: a native load"),
-        (None, 3, "; needed: tier 3"),
+        (None, 3, "no line of the transcript names it as its target"),
         (HIT, 2, "tier 2 (score 60): a successful read of a file"),
         (HIT, 1, "needed: a native load with a successful result (tier 1)"),
         (replace(HIT, tier=3), 2, "needed: a load, or a successful read of the file itself"),

@@ -1,0 +1,211 @@
+"""`cases init`, and `cases check` with skills, from the outside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from routing_action.app.seed_prompts import names_skill
+from tests.command_line import ROOT, Project, loads
+
+SKILLS = {
+    "filling-pdf-forms": "Fills and flattens PDF forms from JSON or spreadsheet data. Use when the "
+    "user wants to fill in a form, or when form fields of a document must be listed.",
+    "extracting-pdf-tables": "Extracts tables and text from PDF documents into CSV or JSON. Use "
+    "when working with scanned statements, or when a report's tables are needed as data.",
+    "writing-commit-messages": "\"Writes commit messages that follow the repository's rules. Use "
+    'when the user asks for a commit message; not for release notes."',
+    "reviewing-migrations": ">-\n  Reviews database migrations for locks.\n  Use when "
+    "a migration must be applied to production.",
+    "drafting-release-notes": "Drafts release notes from merged pull requests. Use for release "
+    "notes and changelogs.",
+    "tracing-slow-queries": "Finds the slow queries of a service. Use this skill whenever you are "
+    "debugging latency, or if the tracing slow queries page is empty.",
+    "brand-guidelines": "Colours, fonts and tone of the company. Applies to slides and web pages.",
+    "mcp-builder": "Guide for building MCP servers. This skill should be used when users want to "
+    "connect an agent to an API.",
+    "pdf": "Everything about PDF.",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A folder of skills, and nothing else."""
+    for name, description in SKILLS.items():
+        write_skill(tmp_path, name, f"name: {name}\ndescription: {description}")
+    return Project(tmp_path)
+
+
+def write_skill(root: Path, folder: str, frontmatter: str) -> Path:
+    path = root / "skills" / folder / "SKILL.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\n{frontmatter}\n---\n# {folder}\n", encoding="utf-8")
+    return path
+
+
+def read(project: Project, name: str = "cases.json") -> Any:  # noqa: ANN401 - any JSON
+    return json.loads((project.root / name).read_text(encoding="utf-8"))
+
+
+def findings(project: Project, *arguments: str) -> list[dict[str, Any]]:
+    done = project.call("cases", "check", "--format", "json", *arguments)
+    assert done.code == 0, done.stderr
+    warnings: list[dict[str, Any]] = json.loads(done.stdout)["warnings"]
+    return warnings
+
+
+def test_init_starts_a_corpus_that_is_accepted(project: Project) -> None:
+    """Each skill has a case; warnings are for prompts to fill in alone."""
+    done = project.call("cases", "init", "--skills", "skills")
+    assert (done.code, done.stderr) == (0, "")
+    cases = read(project)
+    assert done.stdout.splitlines()[0] == f"cases.json: {len(cases)} cases, 3 prompts to fill in"
+    assert {case["expected_skill"] for case in cases} == {"", *SKILLS}
+    found = findings(project, "--skills", "skills")
+    assert {one["rule"] for one in found} == {"fill-in-prompt"}
+    assert [one["case_id"] for one in found] == [
+        "brand-guidelines-request",
+        "drafting-release-notes-request",
+        "pdf-request",
+    ]
+    checked = project.call("baseline", "check")
+    assert (checked.code, "0 errors, 0 warnings" in checked.stdout) == (0, True), checked.stdout
+
+
+def test_init_writes_prompts_as_users_do_and_names_no_skill(project: Project) -> None:
+    """D12: a prompt that names the skill measures nothing."""
+    project.call("cases", "init", "--skills", "skills")
+    cases = {case["case_id"]: case for case in read(project)}
+    prompts = {key: case["prompt"] for key, case in cases.items()}
+    assert not [p for p in prompts.values() if any(names_skill(p, name) for name in SKILLS)]
+    assert prompts["filling-pdf-forms-request"] == "Please fill in a form."
+    assert prompts["writing-commit-messages-request"] == "I need a commit message."
+    assert prompts["mcp-builder-request"] == "Please connect an agent to an API."
+    assert prompts["tracing-slow-queries-request"] == (
+        "I am debugging latency. Please help me with that."
+    )
+    assert prompts["brand-guidelines-request"] == (
+        "FILL IN: a request that should lead to: Colours, fonts and tone of the company"
+    )
+    twin = cases["extracting-pdf-tables-not-filling-pdf-forms"]
+    assert twin["prompt"] == (
+        "In my project, a report's tables are needed as data. Please take care of that."
+    )
+    assert twin["disallowed_skills"] == ["filling-pdf-forms"]
+    control = cases["no-skill-needed"]
+    assert (control["expected_skill"], control["disallowed_skills"]) == ("", sorted(SKILLS))
+
+
+def test_init_takes_other_files_and_agents(project: Project) -> None:
+    """A corpus can be started beside another one, for the agents that are used."""
+    project.write_cases(loads("mine"))
+    done = project.call(
+        "cases", "init", "--skills", "skills", "--output", "new/cases.json",
+        "--baseline", "new/baseline.json", "--agents", "claude,gemini",
+    )  # fmt: skip
+    assert done.code == 0
+    entries = read(project, "new/baseline.json")
+    assert all(set(agents) == {"claude", "gemini"} for agents in entries.values())
+    assert set(entries) == {case["case_id"] for case in read(project, "new/cases.json")}
+    done = project.call(
+        "cases", "init", "--skills", "skills", "--output", "x.json", "--no-baseline"
+    )
+    assert (done.code, (project.root / "provider-baseline.json").exists()) == (0, False)
+
+
+@pytest.mark.parametrize("name", ["cases.json", "provider-baseline.json"])
+def test_init_replaces_nothing(project: Project, name: str) -> None:
+    """Neither file is touched where one exists."""
+    (project.root / name).write_text("mine", encoding="utf-8")
+    done = project.call("cases", "init", "--skills", "skills")
+    assert (done.code, f"error: {name}: exists already" in done.stderr) == (2, True)
+    assert "remedy: name another file with --output or --baseline" in done.stderr
+    assert (project.root / name).read_text(encoding="utf-8") == "mine"
+    assert (
+        sum((project.root / one).exists() for one in ("cases.json", "provider-baseline.json")) == 1
+    )
+
+
+def test_init_refuses_what_it_cannot_use(project: Project) -> None:
+    """No skills, and one file for two purposes."""
+    (project.root / "none").mkdir()
+    done = project.call("cases", "init", "--skills", "none")
+    assert (done.code, "holds no skill" in done.stderr) == (2, True)
+    done = project.call("cases", "init", "--skills", "skills", "--baseline", "./cases.json")
+    assert (done.code, "name two files" in done.stderr) == (2, True)
+
+
+def test_init_on_this_repositorys_own_skills(project: Project) -> None:
+    """Real descriptions give a request each."""
+    done = project.call("cases", "init", "--skills", str(ROOT / ".claude" / "skills"))
+    assert (done.code, "0 prompts to fill in" in done.stdout) == (0, True), done.stdout
+
+
+def test_check_names_skills_that_do_not_exist(project: Project) -> None:
+    """In each field, bare and qualified, with the line of the case."""
+    project.write_cases(
+        loads("one", expected_skill="filing-pdf-forms"),
+        loads("two", expected_skill="", disallowed_skills=["acme:pdf", "acme:word"]),
+        loads("three", expected_skill="pdf", required_skills=["x-y"], optional_skills=["z-y"]),
+        loads("four", expected_skill="forms", provider_aliases={"codex": {"forms": "pdf"}}),
+        loads("five", expected_skill="MCP-Builder"),
+    )
+    found = findings(project, "--skills", "skills")
+    assert {one["rule"] for one in found} == {"unknown-skill"}
+    messages = [one["message"] for one in found]
+    assert messages.pop(0) == (
+        "one: expected_skill names filing-pdf-forms, which is no skill of skills; did you mean "
+        "filling-pdf-forms?"
+    )
+    assert messages == [
+        "two: disallowed_skills names acme:word, which is no skill of skills",
+        "three: required_skills names x-y, which is no skill of skills",
+        "three: optional_skills names z-y, which is no skill of skills",
+    ]
+
+
+def test_check_knows_the_plugin_that_skills_are_of(project: Project) -> None:
+    """A qualified name needs the plugin too."""
+    manifest = project.root / ".claude-plugin" / "plugin.json"
+    manifest.parent.mkdir()
+    manifest.write_text('{"name": "acme"}', encoding="utf-8")
+    project.write_cases(
+        loads("one", expected_skill="acme:pdf"), loads("two", expected_skill="other:pdf")
+    )
+    found = findings(project, "--skills", ".")
+    assert [one["case_id"] for one in found] == ["two"]
+
+
+def test_check_names_broken_skills_with_file_and_line(project: Project) -> None:
+    """What makes an agent drop a skill is found before a run is paid for."""
+    project.write_cases(loads("one", expected_skill="pdf"))
+    write_skill(project.root, "pdf", "name: PDF Tools\ndescription: x")
+    write_skill(project.root, "mcp-builder", f"name: mcp-builder\ndescription: {'x' * 1025}")
+    mark = write_skill(project.root, "brand-guidelines", "name: brand-guidelines\ndescription: x")
+    mark.write_bytes(b"\xef\xbb\xbf" + mark.read_bytes())
+    text = project.call("cases", "check", "--skills", "skills").stdout.splitlines()
+    assert [line.split(": warning: ")[0] for line in text[:-1]] == [
+        "skills/brand-guidelines/SKILL.md:1",
+        "skills/mcp-builder/SKILL.md:3",
+        "skills/pdf/SKILL.md:2",
+        "skills/pdf/SKILL.md:2",
+    ]
+    assert text[-1].endswith("cases.json: 1 cases, 4 warnings")
+    assert project.call("cases", "check", "--skills", "skills", "--strict").code == 1
+    found = findings(project, "--skills", "skills")
+    assert [one["rule"] for one in found] == [
+        "frontmatter-bom", "skill-description", "skill-name", "skill-name-differs",
+    ]  # fmt: skip
+    assert found[0]["file"] == "skills/brand-guidelines/SKILL.md"
+
+
+def test_this_repositorys_own_skills_are_sound(project: Project) -> None:
+    """We follow our own advice."""
+    done = project.call(
+        "cases", "check", "--strict", "--cases", str(ROOT / "cases.json"),
+        "--skills", str(ROOT / ".claude" / "skills"),
+    )  # fmt: skip
+    assert done.code == 0, done.stdout
