@@ -39,6 +39,7 @@ class RunSettings:
     skills: Path | None = None
     replay: Path | None = None
     replay_speed: float = math.inf
+    confirm: int = 0
     fail_on_infra: bool = False
     count_subagents: bool = True
     no_progress: bool = False

@@ -323,6 +323,21 @@ def test_the_agent_cannot_read_the_answer_key(project: Project) -> None:
     assert str(project.root) not in excerpt
 
 
+def test_confirm_runs_only_would_be_regressions_again(project: Project) -> None:
+    """The red pair gets two more trials; the green one is not paid for twice."""
+    project.write_cases(loads("green"), {**loads("red"), "prompt": "mention:foo"})
+    entries = {name: {"claude": {"expected_status": "pass"}} for name in ("green", "red")}
+    (project.root / "provider-baseline.json").write_text(json.dumps(entries), encoding="utf-8")
+    done = project.run("--confirm", "2")
+    assert list(zip(done.column("case_id"), done.column("trial"), strict=True)) == [
+        ("green", 1),
+        ("red", 1),
+        ("red", 2),
+        ("red", 3),
+    ]
+    assert done.code == 1
+
+
 BAD_INPUT = {
     "unknown agent": (("--agents", "gpt"), "unknown agent 'gpt'"),
     "unknown case in a list": (("--case-id", "one,nope"), "no case 'nope'"),

@@ -180,10 +180,13 @@ def test_every_pin_has_a_hash_and_the_dev_lock_repeats_the_runtime_pins() -> Non
 # --- test.sh ----------------------------------------------------------------------------------
 
 STAND_IN = """\
-import os, sys
+import os, pathlib, sys
 command, *arguments = sys.argv[1:]
+if arguments[:1] == ["--batch-file"]:
+    pathlib.Path(arguments[1]).write_text("FOLDER\\n")
+    arguments = arguments[2:]
 if arguments == ["--help"]:
-    sys.exit(int(os.environ.get("HELP_CODE", "0")))
+    sys.exit(0)
 print(command, *arguments, sep="|")
 print("cwd", os.getcwd(), sep="|")
 sys.exit(int(os.environ.get(command.upper() + "_CODE", "0")))
@@ -206,27 +209,21 @@ def commands_of(outcome: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in outcome.stdout.splitlines() if not line.startswith("cwd|")]
 
 
-@pytest.mark.parametrize("code", [0, 1, 2, 3, 4, 70, 130])
-def test_without_a_baseline_the_run_decides(harness: Path, code: int) -> None:
-    """Its exit code is the script's."""
-    outcome = run(harness / "test.sh", RUN_CODE=str(code))
-    assert outcome.returncode == code
-    assert commands_of(outcome) == ["run"]
-
-
 @pytest.mark.parametrize(("ran", "compared"), [(0, 0), (0, 1), (1, 0), (1, 2)])
-def test_with_a_baseline_the_comparison_decides(harness: Path, ran: int, compared: int) -> None:
+def test_the_comparison_of_the_batch_decides(harness: Path, ran: int, compared: int) -> None:
     """A failed case that the baseline expects to fail is no failure."""
-    write(harness / "provider-baseline.json", "{}")
     outcome = run(harness / "test.sh", RUN_CODE=str(ran), COMPARE_CODE=str(compared))
     assert outcome.returncode == compared
-    assert [line.partition("|")[0] for line in commands_of(outcome)] == ["run", "compare"]
+    assert commands_of(outcome) == [
+        "run",
+        "",
+        f"compare|--results|FOLDER/results.json|--or-exit|{ran}",
+    ]
 
 
 @pytest.mark.parametrize("code", [2, 3, 4, 70, 130, 137])
 def test_a_run_that_did_not_reach_its_end_is_not_compared(harness: Path, code: int) -> None:
     """There is nothing whole to compare; the run's exit code is kept."""
-    write(harness / "provider-baseline.json", "{}")
     outcome = run(harness / "test.sh", RUN_CODE=str(code))
     assert outcome.returncode == code
     assert commands_of(outcome) == ["run"]
@@ -235,7 +232,7 @@ def test_a_run_that_did_not_reach_its_end_is_not_compared(harness: Path, code: i
 def test_arguments_arrive_as_they_were_given(harness: Path, tmp_path: Path) -> None:
     """Spaces, empty words and signs survive, from whatever folder the script is started."""
     outcome = run(harness / "test.sh", "--case-id", "a b", "", "$HOME*", cwd=tmp_path)
-    assert outcome.stdout.splitlines() == ["run|--case-id|a b||$HOME*", f"cwd|{harness}"]
+    assert outcome.stdout.splitlines()[:2] == ["run|--case-id|a b||$HOME*", f"cwd|{harness}"]
 
 
 def test_a_module_in_the_callers_folder_is_not_imported(harness: Path) -> None:
@@ -250,7 +247,6 @@ def test_help_tells_the_exit_codes_and_compares_nothing(
     harness: Path, arguments: list[str]
 ) -> None:
     """The options themselves are told by the command."""
-    write(harness / "provider-baseline.json", "{}")
     outcome = run(harness / "test.sh", *arguments)
     assert outcome.returncode == 0
     assert outcome.stdout.startswith("usage: ./test.sh")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.domain.case import Case, select_cases
 from routing_action.domain.naming import fold
-from routing_action.domain.plan import Shard, Unit, build_shards, build_units
+from routing_action.domain.plan import DEFAULT_DURATION_MS, Shard, Unit, build_shards, build_units
 from routing_action.domain.provider import Provider
 from routing_action.domain.results import Results
 from routing_action.errors import NothingToRunError, UsageError
@@ -66,6 +66,54 @@ def _refuse_unknown(what: str, wanted: Sequence[str], known: Sequence[str]) -> N
             f"no {what} {', '.join(repr(name) for name in missing)}",
             remedy=f"known: {', '.join(sorted(set(known)))[:500]}",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a plan is likely to take, from earlier results; None where they do not tell."""
+
+    seconds: int
+    cost_usd: float | None
+
+
+def estimate(plan: Plan, results: Sequence[Results]) -> Estimate:
+    """Agent time and reported cost of all units, each pair by its dearest earlier trial."""
+    durations = recorded_durations(results)
+    costs: dict[tuple[str, str], float] = {}
+    for row in (row for result in results for row in result.results):
+        if row.cost_usd is not None:
+            pair = (row.agent, row.case_id)
+            costs[pair] = max(costs.get(pair, 0.0), row.cost_usd)
+    pairs = [(unit.agent, unit.case.case_id) for unit in plan.units]
+    known = [costs[pair] for pair in pairs if pair in costs]
+    milliseconds = sum(durations.get(pair, DEFAULT_DURATION_MS) for pair in pairs)
+    return Estimate(round(milliseconds / 1000), sum(known) if known else None)
+
+
+def touched_skills(paths: Iterable[str]) -> frozenset[str]:
+    """The skills that changed paths belong to: the folder right below one named `skills`."""
+    found: set[str] = set()
+    for path in paths:
+        parts = path.split("/")
+        for place, part in enumerate(parts[:-2]):
+            if fold(part) == "skills":
+                found.add(fold(parts[place + 1]))
+    return frozenset(found)
+
+
+def cases_touching(cases: Iterable[Case], skills: frozenset[str]) -> list[str]:
+    """The ids of the cases that expect, require, allow or disallow one of the skills."""
+    return [case.case_id for case in cases if skills & _skills_of(case)]
+
+
+def _skills_of(case: Case) -> set[str]:
+    named = {case.expected_skill, *case.required_skills, *case.optional_skills}
+    named |= set(case.disallowed_skills)
+    for aliases in case.provider_aliases.values():
+        named |= {*aliases, *aliases.values()}
+    for token in (*case.required_files, *case.required_all_evidence, *case.required_evidence):
+        named.update(token.replace("\\", "/").split("/")[:1])
+    return {fold(name.rpartition(":")[2]) for name in named if name}
 
 
 def recorded_durations(results: Sequence[Results]) -> dict[tuple[str, str], int]:

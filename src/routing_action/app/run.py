@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from routing_action.app.confirm import in_order, units_to_confirm
 from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, format_time
 from routing_action.app.unit import Launcher, UnitRunner
+from routing_action.domain.baseline import Baseline
 from routing_action.domain.plan import Unit
 from routing_action.domain.results import (
     Options,
@@ -60,8 +62,12 @@ async def run_batch(
     ports: Ports,
     cancel: asyncio.Event,
     shard: Shard,
+    baseline: Baseline | None = None,
 ) -> Batch:
-    """Run every unit of the plan; what ended is written even where the batch was interrupted."""
+    """Run every unit of the plan; what ended is written even where the batch was interrupted.
+
+    `baseline` says which pairs `--confirm` runs again.
+    """
     lifecycle = LifecycleLog(ports.write_error, ports.now, batch_run_id, settings.no_progress)
     lifecycle.artifact_dir(str(folder.path))
     runner = UnitRunner(
@@ -76,19 +82,14 @@ async def run_batch(
     )
     if plan.selection.sample is not None:
         lifecycle.note(f"sample={plan.selection.sample} seed={plan.selection.seed}")
-    ids = [ports.new_id() for _ in plan.units]
-    for unit in plan.units:
-        lifecycle.unit(ids[unit.index], unit.key, UnitState.QUEUED)
-
-    async def work(unit: Unit) -> UnitResult:
-        place = f"[{unit.index + 1}/{len(plan.units)}]"
-        return await runner.run(unit, ids[unit.index], place)
-
-    rows: list[UnitResult | None] = [None] * len(plan.units)
+    queue = _Queue(runner, lifecycle, ports, settings.max_parallel, cancel)
     try:
-        await run_units(plan.units, work, settings.max_parallel, cancel, rows)
+        await queue.run(plan.units)
+        if settings.confirm and baseline is not None:
+            more = units_to_confirm(queue.ended, plan.units, baseline, settings.confirm)
+            await queue.run(more)
     finally:
-        results = _results(plan, settings, shard, rows, batch_run_id, ports, cancel)
+        results = _results(plan, settings, shard, queue, batch_run_id, ports)
         folder.write_results(results, *([settings.output] if settings.output else []))
         folder.write_proof_log(results, *([settings.proof_log] if settings.proof_log else []))
     lifecycle.summary(results.summary)
@@ -96,20 +97,67 @@ async def run_batch(
     return Batch(results, folder, code, reason)
 
 
+class _Queue:
+    """Runs units in one or two rounds and keeps the rows that ended."""
+
+    def __init__(
+        self,
+        runner: UnitRunner,
+        lifecycle: LifecycleLog,
+        ports: Ports,
+        max_parallel: int,
+        cancel: asyncio.Event,
+    ) -> None:
+        self._runner = runner
+        self._lifecycle = lifecycle
+        self._ports = ports
+        self._max_parallel = max_parallel
+        self._cancel = cancel
+        self._rows: list[UnitResult | None] = []
+        self._units: list[Unit] = []
+
+    @property
+    def ended(self) -> list[UnitResult]:
+        """The rows so far, in case-then-provider order."""
+        return in_order([row for row in self._rows if row is not None], self._units)
+
+    @property
+    def complete(self) -> bool:
+        """True where every unit ended and nothing was cancelled."""
+        return None not in self._rows and not self._cancel.is_set()
+
+    async def run(self, units: Sequence[Unit]) -> None:
+        """Run a round; an error of the harness ends it, and what had ended is kept."""
+        first = len(self._rows)
+        ids = {unit.index: self._ports.new_id() for unit in units}
+        for unit in units:
+            self._lifecycle.unit(ids[unit.index], unit.key, UnitState.QUEUED)
+
+        async def work(unit: Unit) -> UnitResult:
+            place = f"[{unit.index + 1}/{first + len(units)}]"
+            return await self._runner.run(unit, ids[unit.index], place)
+
+        self._units += units
+        rows: list[UnitResult | None] = [None] * len(units)
+        try:
+            await run_units(units, work, self._max_parallel, self._cancel, rows)
+        finally:
+            self._rows += rows
+
+
 def _results(
     plan: Plan,
     settings: RunSettings,
     shard: Shard,
-    rows: Sequence[UnitResult | None],
+    queue: _Queue,
     batch_run_id: str,
     ports: Ports,
-    cancel: asyncio.Event,
 ) -> Results:
-    ended = [row for row in rows if row is not None]
+    ended = queue.ended
     return Results(
         batch_run_id=batch_run_id,
         generated_at_utc=format_time(ports.now()),
-        complete=len(ended) == len(rows) and not cancel.is_set(),
+        complete=queue.complete,
         summary=summarise(ended),
         pairs=summarise_pairs(ended),
         options=_options(plan, settings, shard),

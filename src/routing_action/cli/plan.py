@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from routing_action.app.plan import Plan, Selection, build_plan, plan_shards, recorded_durations
+from routing_action.app.plan import (
+    Plan,
+    Selection,
+    build_plan,
+    cases_touching,
+    estimate,
+    plan_shards,
+    recorded_durations,
+    touched_skills,
+)
 from routing_action.cli.options import (
     cases_option,
     find_provider,
@@ -16,8 +27,11 @@ from routing_action.cli.options import (
     selection_options,
     split_list,
 )
+from routing_action.domain.results import Results
+from routing_action.errors import NothingToRunError
+from routing_action.harness.history import changed_paths
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.store.documents import find_cases_file, read_cases, read_results
+from routing_action.store.documents import Corpus, find_cases_file, read_cases, read_results
 
 
 @click.command("plan", short_help="Show what a run would do: units, and shards for a matrix.")
@@ -41,6 +55,11 @@ from routing_action.store.documents import find_cases_file, read_cases, read_res
     metavar="FILE",
     help="Earlier results.json, for the durations (repeatable).",
 )
+@click.option(
+    "--changed-from",
+    metavar="REF",
+    help="Only cases that touch a skill edited since the merge base with REF.",
+)
 @click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
               show_default=True)  # fmt: skip
 def command(
@@ -53,6 +72,7 @@ def command(
     trials: int,
     shards: int,
     result_files: tuple[Path, ...],
+    changed_from: str | None,
     output_format: str,
 ) -> int:
     """Show what a run would do: its units, and the shards of a job matrix. Starts nothing."""
@@ -61,14 +81,31 @@ def command(
     selection = Selection(
         names, split_list(case_ids), split_list(categories), sample, seed_for(sample, seed), trials
     )
+    earlier = [read_results(path) for path in result_files]
+    if changed_from is not None:
+        selection = _narrowed(selection, corpus, changed_from)
     plan = build_plan(corpus, selection, all_providers())
-    durations = recorded_durations([read_results(path) for path in result_files])
-    described = _describe(plan, shards, durations)
+    described = _describe(plan, shards, earlier)
     click.echo(json.dumps(described, indent=2) if output_format == "json" else _text(described))
     return 0
 
 
-def _describe(plan: Plan, shards: int, durations: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _narrowed(selection: Selection, corpus: Corpus, ref: str) -> Selection:
+    """Only the cases that touch a skill that was edited since the merge base with REF."""
+    paths = changed_paths(Path.cwd(), ref, environ=os.environ)
+    touched = cases_touching(corpus.cases, touched_skills(paths))
+    wanted = [one for one in touched if not selection.case_ids or one in selection.case_ids]
+    if not wanted:
+        raise NothingToRunError(
+            f"no case touches a skill that was edited since {ref}",
+            remedy="run the whole corpus, or change a skill that a case names",
+        )
+    return replace(selection, case_ids=tuple(wanted))
+
+
+def _describe(plan: Plan, shards: int, earlier: list[Results]) -> dict[str, Any]:
+    expected = estimate(plan, earlier)
+    durations = recorded_durations(earlier)
     return {
         "cases_file": plan.corpus.file,
         "corpus_sha256": plan.corpus.sha256,
@@ -78,6 +115,7 @@ def _describe(plan: Plan, shards: int, durations: dict[tuple[str, str], int]) ->
         "seed": plan.selection.seed,
         "trials": plan.selection.trials,
         "units": len(plan.units),
+        "estimate": {"seconds": expected.seconds, "cost_usd": expected.cost_usd},
         "matrix": {
             "include": [
                 {
@@ -95,10 +133,15 @@ def _describe(plan: Plan, shards: int, durations: dict[tuple[str, str], int]) ->
 
 def _text(described: dict[str, Any]) -> str:
     count, agents = len(described["case_ids"]), ", ".join(described["agents"])
-    head = f"{described['cases_file']}: {count} cases on {agents}, {described['units']} units"
+    cases = "1 case" if count == 1 else f"{count} cases"
+    runs = "1 unit" if described["units"] == 1 else f"{described['units']} units"
+    head = f"{described['cases_file']}: {cases} on {agents}, {runs}"
     lines = [head]
     if described["sample"] is not None:
         lines.append(f"sample={described['sample']} seed={described['seed']}")
+    cost = described["estimate"]["cost_usd"]
+    spent = f", {cost:.2f} USD" if cost is not None else ""
+    lines.append(f"estimate: {described['estimate']['seconds'] / 60:.1f} min of agents{spent}")
     for job in described["matrix"]["include"]:
         lines.append(f"{job['key']}: about {job['expected_seconds']} s one after the other")
         lines += [f"  {case_id}" for case_id in job["case_ids"].split(",")]

@@ -41,6 +41,13 @@ DEFAULT_REPLAY = "tests/recordings/replay"
     help="Run each pair so many times; a strict majority decides. Default: 1.",
 )
 @click.option(
+    "--confirm",
+    type=click.IntRange(0, 20),
+    default=0,
+    show_default=True,
+    help="Run pairs that would be a regression so many times again before they count.",
+)
+@click.option(
     "--timeout-seconds",
     default="300",
     show_default=True,
@@ -153,6 +160,7 @@ def command(
     sample: int | None,
     seed: int | None,
     trials: int | None,
+    confirm: int,
     timeout_seconds: str,
     idle_timeout_seconds: str | None,
     provider_timeouts: tuple[str, ...],
@@ -205,6 +213,7 @@ def command(
         skills=skills,
         replay=Path(replay) if replay else None,
         replay_speed=_speed(speed),
+        confirm=confirm,
         fail_on_infra=fail_on_infra,
         count_subagents=subagent_loads == "count",
         no_progress=no_progress,

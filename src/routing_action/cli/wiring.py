@@ -23,6 +23,7 @@ from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import ConsoleStyle, render_console
 from routing_action.settings import RunSettings, build_command
+from routing_action.store.baselines import Entries, find_baseline_file, read_baseline
 from routing_action.store.batch import BatchFolder, render_results, write_atomically
 
 
@@ -68,6 +69,7 @@ async def _run(
                 ports=ports,
                 cancel=cancel,
                 shard=shard,
+                baseline=_baseline(plan, settings),
             )
     finally:
         for note in launcher.close():
@@ -86,6 +88,13 @@ def _launcher(
     written = [settings.artifacts_root, settings.output, settings.proof_log]
     hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]
     return LiveLauncher(settings, plan.providers, hidden)
+
+
+def _baseline(plan: Plan, settings: RunSettings) -> Entries | None:
+    """The baseline beside the cases, which says what --confirm must run again."""
+    if not settings.confirm:
+        return None
+    return read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
 
 
 def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:

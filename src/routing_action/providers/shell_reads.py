@@ -33,6 +33,10 @@ _SCRIPT_WRITES = re.compile(
     r"""Set-Content|Out-File|Add-Content""",
     re.IGNORECASE,
 )
+_DOTNET_READS = re.compile(
+    r"""::(?:ReadAllText|ReadAllLines|ReadLines)\(\s*(['"])([^'"\n]+)\1\s*\)""", re.IGNORECASE
+)
+_HIDES = re.compile(r"[|>=]")  # what is read goes elsewhere
 _LONGEST = 1_000
 """Characters of a variable or a folder that are kept: doubling it again and again stays cheap."""
 _MOST_VARIABLES = 50
@@ -122,7 +126,7 @@ class _State:
         elif program == "eval":
             self.script(" ".join(w.text for w in arguments), posix=posix, depth=depth + 1)
         elif not self._has_effect(program, arguments):
-            self._shows(program, words, segment, shown=shown, posix=posix)
+            self._shows(program, arguments, segment, shown=shown)
 
     def _has_effect(self, program: str, arguments: list[Word]) -> bool:
         """Follow a command that changes the folder, writes or speaks; False where it does not."""
@@ -138,18 +142,13 @@ class _State:
             return False
         return True
 
-    def _shows(
-        self, program: str, words: list[Word], segment: Segment, *, shown: bool, posix: bool
-    ) -> None:
+    def _shows(self, program: str, arguments: list[Word], segment: Segment, *, shown: bool) -> None:
         """A command that may print files."""
-        arguments = words[1:]
         if program in _PRINTERS:
             self.reads.spoken += [segment.heredoc] if segment.heredoc else []
             self._print(program, arguments, segment, shown)
         elif _INTERPRETER.match(program):
             self._interpreter(arguments, segment, shown)
-        elif not posix and _SCRIPT_READS.search(program):
-            self._code(" ".join(word.text for word in words), shown)
 
     def _shell(self, program: str, arguments: list[Word], segment: Segment, depth: int) -> None:
         posix = program in _POSIX_SHELLS
@@ -158,6 +157,8 @@ class _State:
                 rest = arguments[index + 1 :]
                 text = rest[0].text if posix and rest else " ".join(w.text for w in rest)
                 self.script(text, posix=posix, depth=depth + 1)
+                if not posix and not _HIDES.search(text):
+                    self.reads.files += [self._join(m[2]) for m in _DOTNET_READS.finditer(text)]
                 return
         if segment.heredoc:
             self.script(segment.heredoc, posix=posix, depth=depth + 1)

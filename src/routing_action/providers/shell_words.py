@@ -237,10 +237,10 @@ class _Scanner:
         redirect, self.word, self.glob, self.redirect = self.redirect, None, False, ""
         if not redirect:
             self.segment.words.append(word)
-        elif redirect.endswith(("<<", "<<-")):
-            self.heredocs.append((self.segment, word.text, redirect.endswith("-")))
         elif redirect.endswith("<<<"):
             self.segment.heredoc += word.text
+        elif redirect.endswith(("<<", "<<-")):
+            self.heredocs.append((self.segment, word.text, redirect.endswith("-")))
         elif redirect.endswith("<"):
             self.segment.inputs.append(word)
         elif not redirect.startswith("2"):

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.app.plan import Selection, build_plan, plan_shards, recorded_durations
+from routing_action.app.plan import (
+    Selection,
+    build_plan,
+    cases_touching,
+    estimate,
+    plan_shards,
+    recorded_durations,
+    touched_skills,
+)
 from routing_action.domain.case import Case
 from routing_action.errors import NothingToRunError, UsageError
 from routing_action.providers.discovery import all_providers
@@ -59,3 +67,33 @@ def test_a_matrix_larger_than_github_takes_is_refused() -> None:
     plan = build_plan(many, Selection(("claude", "codex")), all_providers())
     with pytest.raises(UsageError, match="more than a matrix can hold"):
         plan_shards(plan, 200, {})
+
+
+def test_an_estimate_adds_up_what_earlier_runs_took_and_cost() -> None:
+    """A pair that was never run is taken at half a minute; unknown cost is not invented."""
+    plan = build_plan(CORPUS, Selection(("claude",), case_ids=("c0", "c1")), all_providers())
+    row = make_row(1, case_id="c0", duration_ms=10_000, cost_usd=0.5)
+    known = estimate(plan, [make_results(row)])
+    assert (known.seconds, known.cost_usd) == (40, 0.5)
+    assert estimate(plan, []).cost_usd is None
+
+
+def test_edited_skills_select_the_cases_that_name_them_in_any_field() -> None:
+    """Expected, required, optional, disallowed, aliased, or by a file of theirs."""
+    paths = [".claude/skills/Foo-Bar/SKILL.md", "docs/x.md", "skills/x", "a/skills/baz/b/c.md"]
+    skills = touched_skills(paths)
+    assert skills == {"foo-bar", "baz"}
+    fields: list[dict[str, object]] = [
+        {"expected_skill": "p:foo-bar"},
+        {"expected_skill": "other", "required_skills": ["baz"]},
+        {"optional_skills": ["FOO-BAR"]},
+        {"disallowed_skills": ["baz"]},
+        {"expected_skill": "q", "provider_aliases": {"codex": {"foo-bar": "q"}}},
+        {"required_files": ["foo-bar/references/x.md"]},
+        {"expected_skill": "foo"},
+    ]
+    cases = [
+        Case.model_validate({"case_id": f"n{n}", "prompt": "p", **one})
+        for n, one in enumerate(fields)
+    ]
+    assert cases_touching(cases, skills) == ["n0", "n1", "n2", "n3", "n4", "n5"]

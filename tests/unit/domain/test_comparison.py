@@ -209,6 +209,8 @@ def test_a_lost_shard_is_an_error() -> None:
     third = batch([row("c", "claude")], key="3", shard="3/3")
     ref = expect({PAIR: "pass", ("c", "claude"): "pass"})
     assert judge([first, third], ref).errors == ("claude: the results of shard 2/3 are missing",)
+    second = batch([row("b", "claude")], key="2", shard="2/3")
+    assert judge([first, second, third], ref, case_ids=["a", "b", "c"]).errors == ()
     odd = batch([row(*PAIR)], shard="4/3")
     assert judge([odd], ref).errors == ()
 

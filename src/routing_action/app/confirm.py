@@ -1,0 +1,48 @@
+"""`run --confirm N`: only pairs that would be a regression are run again before they count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from routing_action.domain.baseline import Baseline, find_entry
+from routing_action.domain.plan import Unit
+from routing_action.domain.results import PairSummary, UnitResult, summarise_pairs
+from routing_action.domain.verdict import Status
+
+
+def units_to_confirm(
+    rows: Sequence[UnitResult], units: Sequence[Unit], baseline: Baseline, count: int
+) -> list[Unit]:
+    """`count` more trials of each pair that the baseline expects to pass and that did not.
+
+    A timeout that its entry does not allow counts too. Trials go on from the last one.
+    """
+    doubted = [
+        (pair.case_id, pair.agent)
+        for pair in summarise_pairs(rows)
+        if _would_regress(pair, rows, baseline)
+    ]
+    last = {(unit.case.case_id, unit.agent): unit for unit in units}
+    again = [(last[pair], step) for pair in doubted for step in range(1, count + 1)]
+    return [
+        Unit(len(units) + place, unit.agent, unit.case, unit.trial + step)
+        for place, (unit, step) in enumerate(again)
+    ]
+
+
+def _would_regress(pair: PairSummary, rows: Sequence[UnitResult], baseline: Baseline) -> bool:
+    entry = find_entry(baseline, (pair.case_id, pair.agent))
+    if entry is None or entry.expected_status is not Status.PASS:
+        return False
+    late = any(
+        row.timed_out for row in rows if (row.case_id, row.agent) == (pair.case_id, pair.agent)
+    )
+    return pair.status is not Status.PASS or (late and not entry.allow_timeout)
+
+
+def in_order(rows: Sequence[UnitResult], units: Sequence[Unit]) -> list[UnitResult]:
+    """Rows in case-then-provider order, the trials of a pair side by side."""
+    place: dict[tuple[str, str], int] = {}
+    for unit in units:
+        place.setdefault((unit.case.case_id, unit.agent), len(place))
+    return sorted(rows, key=lambda row: (place[row.case_id, row.agent], row.trial))

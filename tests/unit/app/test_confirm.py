@@ -1,0 +1,47 @@
+"""Only would-be regressions are run again."""
+
+from __future__ import annotations
+
+from routing_action.app.confirm import in_order, units_to_confirm
+from routing_action.domain.baseline import BaselineEntry
+from routing_action.domain.case import Case
+from routing_action.domain.plan import build_units
+from routing_action.domain.verdict import Status
+from tests.measured import expect
+from tests.result_rows import make_row
+
+CASES = [Case(case_id=name, prompt="p") for name in ("red", "green", "known", "late", "new")]
+UNITS = build_units(CASES, ["claude"], trials=1)
+LATE = BaselineEntry(expected_status=Status.PASS, allow_timeout=False)
+BASELINE = expect({
+    ("red", "claude"): "pass", ("green", "claude"): "pass", ("known", "claude"): "fail",
+    ("late", "claude"): LATE,
+})  # fmt: skip
+ROWS = [
+    make_row(1, case_id="red", status=Status.INFRA_ERROR),
+    make_row(2, case_id="green"),
+    make_row(3, case_id="known", status=Status.FAIL),
+    make_row(4, case_id="late", timed_out=True),
+    make_row(5, case_id="new", status=Status.FAIL),
+]
+
+
+def test_what_would_be_a_regression_gets_more_trials() -> None:
+    """A known failure, a new case and a pass are not paid for twice."""
+    more = units_to_confirm(ROWS, UNITS, BASELINE, 2)
+    assert [(unit.case.case_id, unit.trial, unit.index) for unit in more] == [
+        ("red", 2, 5),
+        ("red", 3, 6),
+        ("late", 2, 7),
+        ("late", 3, 8),
+    ]
+
+
+def test_rows_stand_in_order_whatever_round_they_came_from() -> None:
+    """Trials of a pair stand side by side."""
+    later = make_row(9, case_id="red", trial=2)
+    assert [(row.case_id, row.trial) for row in in_order([*ROWS, later], UNITS)][:3] == [
+        ("red", 1),
+        ("red", 2),
+        ("green", 1),
+    ]
