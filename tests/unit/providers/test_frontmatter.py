@@ -55,7 +55,6 @@ def test_the_name_is_read_from_the_frontmatter(output: str) -> None:
         "----\nname: widget-testing\n----\n",
         " ---\nname: widget-testing\n",
         "---\nSome text.\nname: widget-testing\n",
-        "---\n---\nname: widget-testing\n",
         "---\nlicense: MIT\n---\n",
         "# Body\n\n---\n\nA rule above, no key.\n",
     ],
