@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.results import (
     Options,
@@ -116,6 +117,12 @@ def test_every_failure_kind_and_infra_outcome_has_an_entry() -> None:
     for name, entry in named.items():
         for part in ("Meaning", "Example", "Remedy"):
             assert f"- **{part}**: " in entry, f"{name} lacks {part}"
+
+
+def test_every_delta_word_has_an_entry() -> None:
+    """A reader of a delta can look up each of its words."""
+    text = (DOCS / "reference" / "delta-words.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### (\w+)$", text, re.MULTILINE) == [kind.value for kind in DeltaKind]
 
 
 def test_every_error_class_has_its_anchor() -> None:

@@ -42,6 +42,8 @@ class PlainReader(RecordReader):
 
 
 class ShellReader(PlainReader):
+    """The same for an agent that loads by the shell."""
+
     shell_loads = True
 
 
@@ -115,7 +117,7 @@ def test_calls_without_end_take_bounded_memory() -> None:
 
 def test_a_successful_file_tool_is_a_read() -> None:
     """The tool call is there in any case, the read only with success."""
-    assert kinds(read(call("a", "file", "x.md"), result("a"))) == ["tool_call", "read"]
+    assert kinds(read(call("a", "file", "x.md"), result("a"))) == ["read", "tool_call"]
     assert kinds(read(call("a", "file", "x.md"), result("a", ok=False))) == ["tool_call"]
 
 
@@ -124,8 +126,8 @@ def test_a_command_is_read_only_where_it_ended_well() -> None:
     cat = call("a", "shell", f"cat {PATH}")
     good = read(cat, result("a", skill_text("w")))
     assert [(line.kind.value, line.path) for line in good[:2]] == [
-        ("tool_call", ""),
         ("read", PATH),
+        ("tool_call", ""),
     ]
     assert kinds(read(cat, result("a", skill_text("w"), ok=False))) == ["tool_call", "tool_result"]
 
@@ -274,7 +276,8 @@ def test_an_error_line_explains_a_run_without_output() -> None:
         ([], 0, None, None),
         ([b"some text"], 1, ApiFailure.AUTH, None),
         ([b'{"type": "say"}'], 1, None, ApiFailure.AUTH),
-        ([b'{"type": "say"}', b'{"type": "end"}'], 1, None, None),
+        ([b'{"type": "say", "text": "42"}', b'{"type": "end"}'], 1, None, None),
+        ([b'{"type": "say"}', b'{"type": "end"}'], 0, ApiFailure.AUTH, None),
     ],
 )
 def test_an_error_line_counts_only_where_the_run_did_not_end_well(
@@ -283,7 +286,7 @@ def test_an_error_line_counts_only_where_the_run_did_not_end_well(
     failure: ApiFailure | None,
     retrying: ApiFailure | None,
 ) -> None:
-    """A terminal event of the CLI outranks what stands on standard error."""
+    """A run that spoke and ended outranks standard error; one that only ended does not."""
     reading = stderr_after(lines, [b"No login"], exit_code).reading
     assert (reading.failure, reading.retrying) == (failure, retrying)
 
