@@ -81,6 +81,11 @@ run_pytest() {
 
 measure_tests() { run_pytest "$scratch/fast.log" --cov --cov-report= ; }
 
+# The readers on many generated outputs; the default run takes a few of each.
+fuzz_readers() {
+  PROPERTY_EXAMPLES=300 run_pytest "$scratch/fuzz.log" tests/contract/test_reader_properties.py
+}
+
 check_coverage() {
   local floor=$1
   shift
@@ -133,6 +138,7 @@ run_test_steps() {
   step 'coverage, 90 %' check_coverage 90
   if [[ $full == yes ]]; then
     step 'slow and live tests' run_pytest "$scratch/slow.log" -m 'slow or live'
+    step 'many more properties' fuzz_readers
   fi
 }
 

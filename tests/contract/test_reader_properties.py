@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -27,8 +28,12 @@ CONTEXTS = (ReadContext(), ReadContext(("/repo/.agents/skills",), "/repo", "/hom
 BLANK = b" \t\r\x00\xef\xbb\xbf"
 
 each_reader = pytest.mark.parametrize("name", READERS)
+# ./check.sh --full asks for many more.
 thorough = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=int(os.environ.get("PROPERTY_EXAMPLES", "12")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 
 
