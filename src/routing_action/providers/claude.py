@@ -8,7 +8,7 @@ from dataclasses import replace
 from routing_action.domain.naming import plugin_of, same_skill, skill_folder
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.tiers import canonical_call
-from routing_action.domain.transcript import EvidenceLine, LineKind, Usage
+from routing_action.domain.transcript import ApiFailure, EvidenceLine, LineKind, Usage
 from routing_action.providers.decoding import (
     Record,
     as_amount,
@@ -165,8 +165,7 @@ class ClaudeReader(RecordReader):
             self.note(limit=True)
         elif record.get("is_error") is True:
             errors = " ".join(as_text(error) for error in as_list(record.get("errors")))
-            kind = as_text(record.get("error")) or self._last_kind()
-            self.fail(text or errors, kind=kind, status=record.get("api_error_status"))
+            self._failed(text or errors, record)
         else:
             self.note(retrying=None)
             if as_count(record.get("num_turns")):
@@ -174,9 +173,13 @@ class ClaudeReader(RecordReader):
         self.end()
         return self.say(text) if record.get("is_error") is not True else ()
 
-    def _last_kind(self) -> str:
-        """What the failure was called while it was retried, where the result does not say."""
-        return self.summary.retrying.value if self.summary.retrying else ""
+    def _failed(self, message: str, record: Record) -> None:
+        """A final failure; where its own fields do not say which, it is what was being retried."""
+        pending = self.summary.retrying
+        kind = as_text(record.get("error"))
+        self.fail(message, kind=kind, status=record.get("api_error_status"))
+        if self.summary.failure is ApiFailure.API_ERROR and pending is not None:
+            self.note(failure=pending)
 
     def _usage(self, record: Record) -> None:
         """The last result stands: with sub-agents each result repeats the whole."""

@@ -7,22 +7,22 @@ import pytest
 from routing_action.domain.provider import ReadContext
 from routing_action.providers.roots import lies_under
 
-STAGED = ("/work/u1/repo/.agents/skills",)
-KNOWN = ReadContext(STAGED, cwd="/work/u1/repo", home="/work/u1/home")
+STAGED = ("/checkout/u1/repo/.agents/skills",)
+KNOWN = ReadContext(STAGED, cwd="/checkout/u1/repo", home="/checkout/u1/home")
 NO_CWD = ReadContext(STAGED)
-IN_HOME = ReadContext(("/work/u1/home/.codex/skills",), home="/work/u1/home")
-WORKSPACE = ReadContext(("/work/u1/repo",))
+IN_HOME = ReadContext(("/checkout/u1/home/.codex/skills",), home="/checkout/u1/home")
+WORKSPACE = ReadContext(("/checkout/u1/repo",))
 
 
 @pytest.mark.parametrize(
     ("path", "context", "expected"),
     [
         ("/anywhere/skills/w/SKILL.md", ReadContext(), True),
-        ("/work/u1/repo/.agents/skills/w/SKILL.md", KNOWN, True),
+        ("/checkout/u1/repo/.agents/skills/w/SKILL.md", KNOWN, True),
         ("/WORK/u1/repo/.agents/skills/W/SKILL.md", KNOWN, True),
-        ("/work/u1/repo/x/../.agents/skills/w/SKILL.md", KNOWN, True),
-        ("/work/u1/repo/.agents/skills/../../../u2/w/SKILL.md", KNOWN, False),
-        ("/work/u1/repo/.agents/skills-old/w/SKILL.md", KNOWN, False),
+        ("/checkout/u1/repo/x/../.agents/skills/w/SKILL.md", KNOWN, True),
+        ("/checkout/u1/repo/.agents/skills/../../../u2/w/SKILL.md", KNOWN, False),
+        ("/checkout/u1/repo/.agents/skills-old/w/SKILL.md", KNOWN, False),
         ("/home/user/.agents/skills/w/SKILL.md", KNOWN, False),
         (".agents/skills/w/SKILL.md", KNOWN, True),
         ("./.agents/skills/w/SKILL.md", KNOWN, True),
@@ -42,8 +42,8 @@ WORKSPACE = ReadContext(("/work/u1/repo",))
         ("../w/SKILL.md", NO_CWD, False),
         (".claude/skills/w/SKILL.md", WORKSPACE, True),
         ("../repo2/.claude/skills/w/SKILL.md", WORKSPACE, False),
-        ("C:\\work\\skills\\w\\SKILL.md", ReadContext(("C:/work/skills",)), True),
-        ("D:\\work\\skills\\w\\SKILL.md", ReadContext(("C:/work/skills",)), False),
+        ("C:\\work\\skills\\w\\SKILL.md", ReadContext(("C:/checkout/skills",)), True),
+        ("D:\\work\\skills\\w\\SKILL.md", ReadContext(("C:/checkout/skills",)), False),
     ],
 )
 def test_a_path_counts_only_under_a_staged_root(
