@@ -3,11 +3,11 @@
 usage: PYTHONPATH=src python benchmarks/compare_30000.py [--profile] [--rounds N]
 
 Writes a results.json of 30,000 full rows and a baseline of 30,000 entries into a temporary folder,
-and prints, as the least CPU time of N rounds (5) in one process: the anchor, `json.loads` of both files with
-the garbage collector off; the product, `read_batches`, `parse_baseline` of the merge base's bytes
-and of the working tree's, `gather`, `compare` and `decide_gate`, with the collector off from end to
-end (`no_collector`) and with it off while loading alone; and their ratios (goal for the first: at
-most 1.0). All read the files from the disk each time.
+and prints, as the least CPU time of N rounds (5) in one process: the anchor, `json.loads` of both
+files with the garbage collector off; the product, `read_batches`, `parse_baseline` of the merge
+base's bytes and of the working tree's, `gather`, `compare` and `decide_gate`, with the collector
+off from end to end (`no_collector`) and with it off while loading alone; and their ratios (goal for
+the first: at most 1.0). All read the files from the disk each time.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from routing_action.report.delta_text import render_delta_text
 from routing_action.store.baselines import find_baseline_file
 from routing_action.store.batch import write_atomically
 from routing_action.store.documents import read_cases
-from routing_action.store.measured_files import read_batches
+from routing_action.store.measured_files import no_collector, read_batches
 from routing_action.store.unmeasured import has_results, read_unmeasured
 
 
@@ -131,15 +131,16 @@ def command(
     )
     corpus = read_cases(place.cases)
     baselines = read_baselines(request, Path.cwd(), os.environ)
-    delta = build_delta(
-        batches,
-        baselines,
-        corpus,
-        providers=[find_provider(name).name for name in split_list(providers)],
-        unmeasured=not_measured,
-        policy=Policy(fail_on_infra, unmeasured == "fail"),
-        now=datetime.now(UTC),
-    )
+    with no_collector():
+        delta = build_delta(
+            batches,
+            baselines,
+            corpus,
+            providers=[find_provider(name).name for name in split_list(providers)],
+            unmeasured=not_measured,
+            policy=Policy(fail_on_infra, unmeasured == "fail"),
+            now=datetime.now(UTC),
+        )
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)

@@ -65,4 +65,5 @@ def iterate_pairs(baseline: Baseline) -> Iterator[tuple[Pair, BaselineEntry]]:
 
 def find_entry(baseline: Baseline, pair: Pair) -> BaselineEntry | None:
     """The entry of a pair, None where there is none."""
-    return baseline.get(pair[0], {}).get(pair[1])
+    entries = baseline.get(pair[0])
+    return None if entries is None else entries.get(pair[1])

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
+
 from routing_action.domain.baseline import (
     Baseline,
     BaselineEntry,
     Pair,
     find_entry,
-    iterate_pairs,
 )
 from routing_action.domain.measured import MeasuredPair, Measurement
 
@@ -63,8 +64,7 @@ class Tree:
     unmeasured: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaRow:
+class DeltaRow(msgspec.Struct, frozen=True, gc=False):
     """One pair of the delta.
 
     `gates`: this row alone makes the gate red. `expected` is what the deciding baseline says,
@@ -81,10 +81,11 @@ class DeltaRow:
     not_alike: tuple[str, ...] = ()
 
     @property
-    def order(self) -> tuple[int, int, str, str]:
-        """What is gone first, then red rows, then by word, case and provider."""
-        gone = self.kind is DeltaKind.REMOVED
-        return (0 if gone else 1 if self.gates else 2, _ORDER[self.kind], *self.pair)
+    def rank(self) -> int:
+        """What is gone first, then red rows, then by word; equals keep the order of pairs."""
+        if self.kind is DeltaKind.REMOVED:
+            return -2 * len(DeltaKind)
+        return _ORDER[self.kind] - len(DeltaKind) * self.gates
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +103,30 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     `ref` is None where the merge base has no baseline file: then every pair is new.
     """
     deciding: Baseline = ref if ref is not None else {}
-    judged = [_judge(pair, measurement, deciding, tree) for pair in _to_judge(measurement, tree)]
-    removed = list(_removed(measurement, deciding, tree))
-    known = {row.pair for row in (*judged, *removed)}
-    everything = {
-        pair for baseline in (deciding, tree.baseline) for pair, _ in iterate_pairs(baseline)
-    }
-    rows = sorted((*_name_the_broken(judged), *removed), key=lambda row: row.order)
-    return Comparison(tuple(rows), measurement.errors, len(everything - known))
+    judged_pairs = _to_judge(measurement, tree)
+    judged = [_judge(pair, measurement, deciding, tree) for pair in judged_pairs]
+    seen = measurement.selected | measurement.pairs.keys()
+    known = seen.union(judged_pairs)
+    unseen = all_pairs(deciding) - seen
+    removed = list(_removed(sorted(unseen), deciding, tree))
+    everything = (all_pairs(deciding) | all_pairs(tree.baseline)) - known
+    everything.difference_update(row.pair for row in removed)
+    rows = sorted((*removed, *_name_the_broken(judged)), key=lambda row: row.rank)
+    return Comparison(tuple(rows), measurement.errors, len(everything))
+
+
+def all_pairs(baseline: Baseline) -> set[Pair]:
+    """Every pair that a baseline has an entry for."""
+    return {(case_id, agent) for case_id, entries in baseline.items() for agent in entries}
 
 
 def _to_judge(measurement: Measurement, tree: Tree) -> list[Pair]:
     """The selected pairs, and those of asked providers of which no leg reported at all."""
-    pairs = set(measurement.selected) | set(measurement.pairs)
-    cases = {case_id for case_id, _ in pairs} or set(tree.case_ids)
-    for agent in tree.providers or ():
-        if agent not in measurement.agents:
-            pairs |= {(case_id, agent) for case_id in cases}
+    pairs = measurement.selected | measurement.pairs.keys()
+    silent = [agent for agent in tree.providers or () if agent not in measurement.agents]
+    if silent:
+        cases = {case_id for case_id, _ in pairs} or tree.case_ids
+        pairs = pairs.union((case_id, agent) for case_id in cases for agent in silent)
     return sorted(pairs)
 
 
@@ -165,7 +173,7 @@ def _judge_known(pair: Pair, entry: BaselineEntry, measured: MeasuredPair) -> De
         pair,
         kind,
         kind is DeltaKind.REGRESSION,
-        entry.expected_status.value,
+        entry.expected_status,
         measured.status,
         why,
         measured,
@@ -182,7 +190,7 @@ def _judge_new(pair: Pair, declared: BaselineEntry, measured: MeasuredPair) -> D
         pair,
         DeltaKind.NEW,
         worse,
-        declared.expected_status.value,
+        declared.expected_status,
         measured.status,
         text,
         measured,
@@ -190,7 +198,7 @@ def _judge_new(pair: Pair, declared: BaselineEntry, measured: MeasuredPair) -> D
 
 
 def _table(entry: BaselineEntry, measured: MeasuredPair) -> tuple[DeltaKind, str]:
-    expected = entry.expected_status.value
+    expected = entry.expected_status
     if measured.timed_out and not entry.allow_timeout:
         return DeltaKind.REGRESSION, "timed out, and its baseline entry does not allow that"
     kind = _TABLE[expected, measured.status]
@@ -212,22 +220,21 @@ def _not_alike(entry: BaselineEntry, measured: MeasuredPair) -> tuple[str, ...]:
 
 
 def _value(entry: BaselineEntry | None) -> str | None:
-    return entry.expected_status.value if entry else None
+    return entry.expected_status if entry else None
 
 
-def _removed(measurement: Measurement, ref: Baseline, tree: Tree) -> Iterator[DeltaRow]:
+def _removed(unseen: Iterable[Pair], ref: Baseline, tree: Tree) -> Iterator[DeltaRow]:
     """Pairs of the merge base that the change took away, and entries that it left without a case.
 
     Red while the case or the provider still exists in the tree; listed otherwise.
     """
     kept = {agent for entries in tree.baseline.values() for agent in entries}
-    for pair, entry in iterate_pairs(ref):
-        if pair in measurement.pairs or pair in measurement.selected:
-            continue
+    for pair in unseen:
+        entry = ref[pair[0]][pair[1]]
         reason = _removal(pair, tree, kept)
         if reason is not None:
             why, gates = reason
-            expected = entry.expected_status.value
+            expected = entry.expected_status
             yield DeltaRow(pair, DeltaKind.REMOVED, gates, expected, None, why)
 
 
@@ -251,10 +258,13 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
 def _name_the_broken(rows: Iterable[DeltaRow]) -> list[DeltaRow]:
     """Say on a regression which providers still pass the case: the change was not for all."""
     listed = list(rows)
+    broken = {row.pair[0] for row in listed if row.kind is DeltaKind.REGRESSION}
     passing: dict[str, list[str]] = {}
     for row in listed:
-        if row.got == "pass" and not row.gates:
+        if row.pair[0] in broken and row.got == "pass" and not row.gates:
             passing.setdefault(row.pair[0], []).append(row.pair[1])
+    if not broken:
+        return listed
     return [_with_others(row, passing.get(row.pair[0], [])) for row in listed]
 
 

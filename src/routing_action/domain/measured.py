@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,8 +79,7 @@ class NamedBatch:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredPair:
+class MeasuredPair(msgspec.Struct, frozen=True, gc=False):
     """The verdict of a pair over its trials; `row` is the trial that explains it."""
 
     pair: Pair
@@ -112,15 +112,12 @@ def gather(batches: Sequence[NamedBatch]) -> Measurement:
     for named in latest:
         if not named.batch.complete:
             errors.append(f"{named.file}: the batch was interrupted, so its results are partial")
-        for row in named.batch.results:
-            pair = (row.case_id, row.agent)
-            owner = owners.setdefault(pair, named)
-            if owner is not named:
-                errors.append(
-                    f"{row.agent}:{row.case_id} was measured in {owner.file} and in {named.file}"
-                )
-                continue
-            rows.setdefault(pair, []).append(row)
+        own = _by_pair(named.batch.results)
+        for pair in sorted(own.keys() & rows.keys()):
+            first = owners[pair].file
+            errors.append(f"{pair[1]}:{pair[0]} was measured in {first} and in {named.file}")
+        rows = {**own, **rows}
+        owners = {**dict.fromkeys(own, named), **owners}
     return Measurement(
         pairs={pair: sum_up(pair, trials) for pair, trials in rows.items()},
         selected=frozenset(_selected(latest)),
@@ -128,6 +125,14 @@ def gather(batches: Sequence[NamedBatch]) -> Measurement:
         corpora=frozenset(named.batch.options.corpus_sha256 for named in latest),
         errors=tuple(dict.fromkeys(errors)),
     )
+
+
+def _by_pair(rows: Iterable[MeasuredRow]) -> dict[Pair, list[MeasuredRow]]:
+    """The trials of each pair of one batch."""
+    found: dict[Pair, list[MeasuredRow]] = {}
+    for row in rows:
+        found.setdefault((row.case_id, row.agent), []).append(row)
+    return found
 
 
 def _latest(batches: Sequence[NamedBatch]) -> list[NamedBatch]:
@@ -142,9 +147,7 @@ def _latest(batches: Sequence[NamedBatch]) -> list[NamedBatch]:
 def _selected(batches: Iterable[NamedBatch]) -> Iterable[Pair]:
     for named in batches:
         options = named.batch.options
-        for case_id in options.selected_case_ids:
-            for agent in options.agents:
-                yield case_id, agent
+        yield from itertools.product(options.selected_case_ids, options.agents)
 
 
 def _lost_shards(batches: Sequence[NamedBatch]) -> Iterable[str]:
@@ -175,6 +178,10 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
 
 def sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
     """A strict majority of the measured trials decides; all infra is infra_error."""
+    if len(trials) == 1:
+        (row,) = trials
+        passes, known = int(row.status == "pass"), int(row.status != "infra_error")
+        return MeasuredPair(pair, row.status, row.timed_out, False, passes, known, 1, row)
     measured = [row for row in trials if row.status != "infra_error"]
     passed = sum(row.status == "pass" for row in measured)
     status: StatusName = "infra_error"

@@ -154,9 +154,6 @@ class CopilotReader(RecordReader):
             self.fail(as_text(data.get("message")), kind=kind, status=data.get("statusCode"))
         return ()
 
-    def _turn_end(self, data: Record) -> Iterable[EvidenceLine]:
-        return ()
-
     def _result(self, record: Record) -> Iterable[EvidenceLine]:
         usage = as_record(record.get("usage"))
         self.note(usage=Usage(premium_requests=as_amount(usage.get("premiumRequests"))))

@@ -25,10 +25,16 @@ def lies_under(path: str, context: ReadContext) -> bool:
     that is known; else the folders above the skill must be the end of a root, or the root must
     be a whole workspace. A home path (`~`, `$HOME`) is expanded where the home is known.
     """
-    if not context.skills_roots:
+    if not context.skills_roots or _is_alias(path):
         return True
     full = _resolve(path, context)
     return any(_under(full, root, context) for root in context.skills_roots)
+
+
+def _is_alias(path: str) -> bool:
+    """True for codex' short form, `r1/NAME/SKILL.md`, whatever the working folder."""
+    above = skill_folder(path)[:-1]
+    return len(above) == 1 and not _is_rooted(path) and bool(_ALIAS.fullmatch(fold(above[0])))
 
 
 def _resolve(path: str, context: ReadContext) -> str:
@@ -53,8 +59,6 @@ def _under(path: str, root: str, context: ReadContext) -> bool:
     if path.startswith(("~", "$")):
         return False
     above = [fold(part) for part in skill_folder(path)[:-1]]
-    if len(above) == 1 and _ALIAS.fullmatch(above[0]):
-        return True
     if not above or "skills" not in wanted:
         return ".." not in parts
     return wanted[-len(above) :] == above

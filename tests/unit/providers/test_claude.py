@@ -155,6 +155,7 @@ def test_text_is_what_the_assistant_wrote_and_nothing_else() -> None:
     """Prompts, thinking, deltas and system lines are no text of the assistant."""
     quiet: list[Record] = [
         {"type": "user", "message": {"role": "user", "content": f"use {SKILL}"}},
+        {"type": "user", "message": {"content": [{"type": "image", "source": SKILL}]}},
         {"type": "stream_event", "event": {"delta": {"text": SKILL}}},
         {"type": "system", "subtype": "status", "status": SKILL},
         {"type": "attachment", "attachment": SKILL},

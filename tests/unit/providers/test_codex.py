@@ -104,6 +104,14 @@ def test_other_items_are_tools_or_text() -> None:
     assert found.reading.tool_events == 3
 
 
+def test_the_start_of_another_item_is_no_call_yet() -> None:
+    """Only commands are remembered from their start on."""
+    item = {"id": "i", "type": "mcp_tool_call", "server": "s", "tool": "t", "arguments": {}}
+    started: Record = {"type": "item.started", "item": item}
+    assert run(started).reading.tool_events == 0
+    assert run(started, {"type": "item.completed", "item": item}).reading.tool_events == 1
+
+
 def test_usage_is_the_last_word() -> None:
     """Codex counts cumulatively."""
     usage = {"input_tokens": 5, "cached_input_tokens": 1, "output_tokens": 2}

@@ -19,7 +19,7 @@ WORKSPACE = ReadContext(("/checkout/u1/repo",))
     [
         ("/anywhere/skills/w/SKILL.md", ReadContext(), True),
         ("/checkout/u1/repo/.agents/skills/w/SKILL.md", KNOWN, True),
-        ("/WORK/u1/repo/.agents/skills/W/SKILL.md", KNOWN, True),
+        ("/CHECKOUT/u1/repo/.agents/skills/W/SKILL.md", KNOWN, True),
         ("/checkout/u1/repo/x/../.agents/skills/w/SKILL.md", KNOWN, True),
         ("/checkout/u1/repo/.agents/skills/../../../u2/w/SKILL.md", KNOWN, False),
         ("/checkout/u1/repo/.agents/skills-old/w/SKILL.md", KNOWN, False),
@@ -40,9 +40,13 @@ WORKSPACE = ReadContext(("/checkout/u1/repo",))
         (".claude/skills/w/SKILL.md", NO_CWD, False),
         ("w/SKILL.md", NO_CWD, True),
         ("../w/SKILL.md", NO_CWD, False),
+        ("r1/w/SKILL.md", NO_CWD, True),
+        ("r1/w/SKILL.md", KNOWN, True),
+        ("/r1/w/SKILL.md", KNOWN, False),
+        ("x/r1/w/SKILL.md", KNOWN, False),
         (".claude/skills/w/SKILL.md", WORKSPACE, True),
         ("../repo2/.claude/skills/w/SKILL.md", WORKSPACE, False),
-        ("C:\\work\\skills\\w\\SKILL.md", ReadContext(("C:/checkout/skills",)), True),
+        ("C:\\checkout\\skills\\w\\SKILL.md", ReadContext(("C:/checkout/skills",)), True),
         ("D:\\work\\skills\\w\\SKILL.md", ReadContext(("C:/checkout/skills",)), False),
     ],
 )
