@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
-import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from routing_action.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 FAKE_CLAUDE = ROOT / "tests" / "fakes" / "fake_claude.py"
@@ -38,6 +42,25 @@ class Finished:
     def column(self, name: str) -> list[Any]:
         """One field of every row."""
         return [row[name] for row in self.results["results"]]
+
+
+def run_command(arguments: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Finished:
+    """Run the command line in this process, in another folder and environment.
+
+    A process of its own for each command would cost most of a test's time; the few tests that
+    need one (signals, start-up) start it themselves.
+    """
+    stdout, stderr = io.StringIO(), io.StringIO()
+    kept = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(environ)
+    try:
+        with chdir(cwd), redirect_stdout(stdout), redirect_stderr(stderr):
+            code = main(list(arguments))
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+    return Finished(code, stdout.getvalue(), stderr.getvalue())
 
 
 @dataclass
@@ -69,16 +92,7 @@ class Project:
 
     def call(self, *arguments: str) -> Finished:
         """Run a command to its end."""
-        done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        return Finished(done.returncode, done.stdout, done.stderr)
+        return run_command(arguments, self.root, self.environment())
 
     def run(self, *arguments: str) -> Finished:
         """`run` on claude alone."""

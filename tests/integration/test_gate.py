@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from routing_action.store.schemas import render_schema
-from tests.command_line import ROOT, Finished
+from tests.command_line import ROOT, Finished, run_command
 from tests.repositories import Repository, check_out, create
 from tests.result_rows import make_results, make_row, unit_id
 
@@ -98,18 +97,10 @@ def write_results(folder: Path, measured: dict[tuple[str, str], str], **options:
 def compare(checkout: Repository, *arguments: str) -> tuple[Finished, dict[str, Any]]:
     """`compare` against the merge base with origin/main; its delta too."""
     output = checkout.path.parent / "delta.json"
-    done = subprocess.run(
-        [sys.executable, "-m", "routing_action", "compare", "--merge-base-of", "main",
-         "--output", str(output), *arguments],
-        cwd=checkout.path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )  # fmt: skip
+    words = ("compare", "--merge-base-of", "main", "--output", str(output), *arguments)
+    done = run_command(words, checkout.path, os.environ)
     delta = json.loads(output.read_text("utf-8")) if output.exists() else {}
-    return Finished(done.returncode, done.stdout, done.stderr), delta
+    return done, delta
 
 
 def broken_run(checkout: Repository, *cases: str) -> Path:
