@@ -281,6 +281,19 @@ def test_the_delta_follows_its_schema(pull_request: PullRequest) -> None:
     Draft202012Validator(json.loads(render_schema("delta"))).validate(delta)
 
 
+def test_baseline_show_prints_what_decides(pull_request: PullRequest) -> None:
+    """An operator sees the very file that a comparison reads, and where it comes from."""
+    lowered = baseline_text(steady=BOTH, broken={"claude": "pass", "codex": "fail"})
+    checkout = pull_request.checkout({"provider-baseline.json": lowered})
+    shown = run_command(("baseline", "show", "--merge-base-of", "main"), checkout.path, os.environ)
+    current = run_command(("baseline", "show"), checkout.path, os.environ)
+    assert json.loads(shown.stdout)["broken"]["codex"]["expected_status"] == "pass"
+    assert json.loads(current.stdout)["broken"]["codex"]["expected_status"] == "fail"
+    assert "merge base of origin/main and HEAD" in shown.stderr
+    both = ("baseline", "show", "--merge-base-of", "main", "--baseline-ref", "main")
+    assert run_command(both, checkout.path, os.environ).code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,12 +28,14 @@ from routing_action.app.baseline_check import (
     named_agents,
 )
 from routing_action.app.baseline_files import OpenBaseline, open_baseline, start_baseline
+from routing_action.app.compare import BaselineRequest, read_baselines
 from routing_action.cli.options import CASES_HELP, find_provider, split_list
 from routing_action.domain.baseline import Pair
 from routing_action.domain.measured import Measurement, gather
 from routing_action.domain.naming import fold
 from routing_action.errors import DocumentError, ExitCode, UsageError
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.store.baseline_text import render_baseline
 from routing_action.store.baselines import entry_lines, find_baseline_file, read_baseline
 from routing_action.store.batch import one_line
 from routing_action.store.documents import find_cases_file, read_cases
@@ -258,3 +261,27 @@ def _describe(findings: Iterable[BaselineFinding]) -> list[dict[str, Any]]:
         }
         for found in findings
     ]
+
+
+@command.command("show")
+@_baseline_option
+@click.option("--merge-base-of", metavar="REF", help="As it is at the merge base of REF and HEAD.")
+@click.option("--baseline-ref", metavar="REF", help="As it is at this commit.")
+def show(baseline_file: Path | None, merge_base_of: str | None, baseline_ref: str | None) -> int:
+    """Print the baseline that decides, as `compare` with the same flags would read it.
+
+    Standard error says which commit that is, its date, and how it was found.
+    """
+    if merge_base_of and baseline_ref:
+        raise UsageError("give --merge-base-of or --baseline-ref, not both")
+    path = baseline_file or find_baseline_file(Path.cwd())
+    request = BaselineRequest(path, merge_base_of or None, baseline_ref or None)
+    baselines = read_baselines(request, Path.cwd(), os.environ)
+    source = baselines.source
+    place = f"{source.commit} of {source.date}, " if source.commit else ""
+    click.echo(f"{source.path}: {place}{source.how}", err=True)
+    if baselines.deciding is None:
+        click.echo("the file does not exist there: every pair would be new", err=True)
+        return ExitCode.PASSED
+    click.echo(render_baseline(baselines.deciding), nl=False)
+    return ExitCode.PASSED

@@ -5,10 +5,11 @@ Order of hits: lower tier, then higher score, then CLI output over logs, then fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from routing_action.domain.naming import fold, names_token
+from routing_action.domain.naming import names_token
 from routing_action.domain.tiers import compute_tier, effective_tier
 from routing_action.domain.transcript import EvidenceLine, LineKind, SourceKind
 
@@ -55,12 +56,13 @@ def describe_place(line: EvidenceLine) -> str:
 def quote_proof(line: EvidenceLine, token: str) -> str:
     """The source line; of a long one the part that names the token."""
     said = line.kind in (LineKind.MENTION, LineKind.TOOL_RESULT)
-    needle = fold(token.rpartition(":")[2])
+    needle = re.compile(re.escape(token.rpartition(":")[2]), re.IGNORECASE)
     for text in (line.quote, line.text if said else ""):
-        place = fold(text).find(needle)
-        if place >= PROOF_LIMIT - len(needle):
+        match = needle.search(text)
+        if match and match.end() > PROOF_LIMIT:
+            place = match.start()
             return "…" + text[place - PROOF_LIMIT // 2 : place + PROOF_LIMIT // 2 - 1]
-        if place >= 0:
+        if match:
             return text[:PROOF_LIMIT]
     return (line.quote or line.text)[:PROOF_LIMIT]
 

@@ -33,7 +33,7 @@ def shown_files(command: str, cwd: str, output: str) -> ShownFiles:
     named = islice(dict.fromkeys(reads.files), _MOST)
     shown = [path for path in named if not any(head.endswith(path) for head in reported)]
     skills = [path for path in shown if is_skill_file(path)]
-    proven = _proven_reads(skills, reads, output)
+    proven = _proven_reads(skills, reads, output, single=len(shown) == 1)
     return ShownFiles(
         files=tuple(path for path in shown if path not in skills),
         skills=tuple((path, path in proven) for path in skills),
@@ -47,14 +47,18 @@ def in_a_skills_root(path: str, *, roots_known: bool) -> bool:
     return "skills" in parts[:-2] or bool(alias) or (roots_known and len(parts) > 1)
 
 
-def _proven_reads(skills: list[str], reads: CommandReads, output: str) -> set[str]:
-    """The SKILL.md paths whose frontmatter the output shows."""
+def _proven_reads(skills: list[str], reads: CommandReads, output: str, *, single: bool) -> set[str]:
+    """The SKILL.md paths whose frontmatter the output shows.
+
+    The frontmatter must name the skill; where the command printed a `single` file, one that
+    opens is enough, since it can be no other file's.
+    """
     if not skills:
         return set()
     shown = find_frontmatter(output)
     spoken = find_frontmatter("\n".join(reads.spoken).replace("\\n", "\n"))
     names = {name.casefold() for name in shown.names - spoken.names}
-    alone = len(skills) == 1 and shown.opens and not spoken.opens
+    alone = single and shown.opens and not spoken.opens
     return {path for path in skills if alone or fold(skill_folder(path)[-1]) in names}
 
 

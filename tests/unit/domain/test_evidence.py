@@ -85,7 +85,7 @@ def test_a_proof_line_is_cut_to_a_bounded_length() -> None:
 
 def test_the_proof_of_a_long_line_is_the_part_that_names_the_token() -> None:
     """A reader sees why it is a hit, not the first thousand characters of a record."""
-    long = "x" * 3 * PROOF_LIMIT
+    long = "ß" * 3 * PROOF_LIMIT  # longer once its case is folded
     quoted = build_hit("claude", TOKEN, load_line(quote=f"{long} {TOKEN} {long}"))
     said = build_hit("claude", TOKEN, replace(mention_line(f"{long} {TOKEN} {long}"), quote="{"))
     for hit in (quoted, said):
