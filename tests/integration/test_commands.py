@@ -101,7 +101,7 @@ def test_d7_a_read_outside_the_staged_root_is_no_load(project: Project) -> None:
     [
         ((), "either --case-id"),
         (("--case-id", "a", "--token", "b"), "either --case-id"),
-        (("--case-id", "a"), "needs --cases"),
+        (("--case-id", "a"), "has no case 'a'"),
         (("--case-id", "a", "--cases", "cases.json"), "has no case 'a'"),
         (("--token", "a", "--stderr", "none"), "none: cannot be read"),
     ],

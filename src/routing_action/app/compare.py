@@ -27,8 +27,8 @@ from routing_action.harness.history import (
     read_file_at,
     resolve_commit,
 )
-from routing_action.store.baselines import parse_baseline, read_baseline
-from routing_action.store.documents import Corpus, find_cases_file
+from routing_action.store.baselines import DEFAULT_BASELINE_FILES, parse_baseline, read_baseline
+from routing_action.store.documents import DEFAULT_CASE_FILES, Corpus, find_cases_file, parse_cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +97,49 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
             edited=False,
         )
         return Baselines(current, current, source)
-    data = read_file_at(commit, request.path, environ=environ)
+    path, data = _find_at(commit, (request.path, *_places(root)), environ)
     deciding = None
     if data is not None:
-        deciding = parse_baseline(data, f"{request.path} at {commit.sha[:12]}")
+        deciding = parse_baseline(data, f"{path} at {commit.sha[:12]}")
     source = BaselineSource(
-        path=str(request.path),
+        path=str(path),
         commit=commit.sha,
         date=commit.date,
         how=commit.how,
         present=data is not None,
-        edited=is_edited_since(commit, request.path, environ=environ),
+        edited=path != request.path or is_edited_since(commit, path, environ=environ),
     )
     return Baselines(deciding, current, source)
+
+
+def _places(root: Path) -> tuple[Path, ...]:
+    return tuple(root / name for name in DEFAULT_BASELINE_FILES)
+
+
+def _find_at(
+    commit: BaseCommit, paths: Sequence[Path], environ: Mapping[str, str]
+) -> tuple[Path, bytes | None]:
+    """The first of the paths that the commit has, so that moving the file hides nothing."""
+    for path in dict.fromkeys(paths):
+        data = read_file_at(commit, path, environ=environ)
+        if data is not None:
+            return path, data
+    return paths[0], None
+
+
+def edited_cases(
+    request: BaselineRequest, corpus: Corpus, root: Path, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The cases whose prompt or expectations differ from those at the commit that decides."""
+    commit = _commit(request, root, environ) if request.base_file is None else None
+    if commit is None:
+        return ()
+    places = (Path(corpus.file), *(root / name for name in DEFAULT_CASE_FILES))
+    path, data = _find_at(commit, places, environ)
+    if data is None:
+        return ()
+    earlier = {case.case_id: case for case in parse_cases(data, str(path)).cases}
+    return tuple(case.case_id for case in corpus.cases if earlier.get(case.case_id, case) != case)
 
 
 def _from_file(request: BaselineRequest, base: Path, current: Baseline) -> Baselines:
@@ -142,6 +172,7 @@ def build_delta(
     unmeasured: Mapping[str, str],
     policy: Policy,
     now: datetime,
+    edited: Sequence[str] = (),
 ) -> Delta:
     """Add the batches up, compare, decide the gate, and describe it all."""
     measurement = gather(batches)
@@ -163,7 +194,7 @@ def build_delta(
         agents=tuple(providers) or measurement.agents,
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=comparison.not_selected,
-        notes=_notes(measurement, baselines, corpus, comparison),
+        notes=(*_notes(measurement, baselines, corpus, comparison), *_edits(edited)),
         totals=_totals(batches),
         rows=tuple(_entry(row, corpus.lines) for row in comparison.rows),
     )
@@ -189,6 +220,14 @@ def _notes(
     if any(row.not_alike for row in comparison.rows):
         notes.append("some rows were measured with another CLI or model than their baseline")
     return tuple(notes)
+
+
+def _edits(edited: Sequence[str]) -> tuple[str, ...]:
+    if not edited:
+        return ()
+    more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
+    names = ", ".join(edited[:10]) + more
+    return (f"this change edits the prompt or the expectations of {names}: review that first",)
 
 
 def _entry(row: DeltaRow, lines: Mapping[str, int]) -> DeltaEntry:

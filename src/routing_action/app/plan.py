@@ -49,9 +49,10 @@ def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Pro
         seed=selection.seed or 0,
     )
     if not cases or not selection.agents:
+        known = ", ".join(case.case_id for case in corpus.cases)
         raise NothingToRunError(
             f"{corpus.file}: the filters leave no case of {len(corpus.cases)}",
-            remedy="widen --case-id and --category; `routing-action plan` shows what there is",
+            remedy=f"widen --case-id and --category; the cases are: {known[:500]}",
         )
     units = build_units(cases, selection.agents, selection.trials)
     chosen = {name: providers[name] for name in selection.agents}

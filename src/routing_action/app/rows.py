@@ -139,11 +139,16 @@ def read_excerpt(*files: Path) -> str:
     return ""
 
 
-def explain_failure(agent: str, outcome: Outcome, reading: Reading, cause: str) -> str | None:
+def explain_failure(
+    agent: str, outcome: Outcome, reading: Reading, cause: str, stderr: str = ""
+) -> str | None:
     """One sentence for a person: what the CLI or the harness said, and a hint where one helps."""
     if cause:
         return cause
     if outcome is Outcome.NEVER_RAN and reading.recognised == 0:
+        last = " ".join(stderr.split())[-300:]
+        if last:
+            return f"{agent} printed no answer; its standard error ends: {last}"
         return f"{agent} printed nothing and exited; {_SILENT_HINT}"
     if outcome is Outcome.SCHEMA_DRIFT:
         seen = reading.recognised + reading.unrecognised

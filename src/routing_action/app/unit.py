@@ -136,7 +136,9 @@ class UnitRunner:
             started_at=format_time(started),
             ended_at=format_time(self.ports.now()),
             excerpt=read_excerpt(*files),
-            error=explain_failure(unit.agent, verdict.outcome, reading, result.start_error),
+            error=explain_failure(
+                unit.agent, verdict.outcome, reading, result.start_error, read_excerpt(files[1])
+            ),
             notes=launch.notes,
             cli_version=version,
             model=launch.model,

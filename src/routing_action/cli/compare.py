@@ -14,6 +14,7 @@ import click
 from routing_action.app.compare import (
     BaselineRequest,
     build_delta,
+    edited_cases,
     locate_files,
     read_baselines,
 )
@@ -140,6 +141,7 @@ def command(
             unmeasured=not_measured,
             policy=Policy(fail_on_infra, unmeasured == "fail"),
             now=datetime.now(UTC),
+            edited=edited_cases(request, corpus, Path.cwd(), os.environ),
         )
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:

@@ -22,7 +22,7 @@ from routing_action.domain.naming import fold
 from routing_action.domain.outcome import RunEnd
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.errors import UsageError
-from routing_action.store.documents import read_cases
+from routing_action.store.documents import find_cases_file, read_cases
 
 
 @click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")
@@ -129,14 +129,12 @@ def _chosen_case(
         )
     if case_id is None:
         return None
-    if cases_file is None:
-        raise UsageError("--case-id needs --cases FILE")
-    corpus = read_cases(cases_file)
+    corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
     for case in corpus.cases:
         if fold(case.case_id) == fold(case_id):
             return case
     raise UsageError(
-        f"{cases_file} has no case {case_id!r}",
+        f"{corpus.file} has no case {case_id!r}",
         remedy="`routing-action plan` lists the cases",
     )
 

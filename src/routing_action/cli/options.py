@@ -42,7 +42,13 @@ def selection_options(command: Command) -> Command:
 def split_list(values: tuple[str, ...]) -> tuple[str, ...]:
     """Comma-separated and repeated values as one list, each once, in order."""
     parts = [part.strip() for value in values for part in value.split(",")]
-    return tuple(dict.fromkeys(part for part in parts if part))
+    found = tuple(dict.fromkeys(part for part in parts if part))
+    if values and not found:
+        raise UsageError(
+            "a list option was given without a name in it",
+            remedy="name something, or leave the option out to take everything",
+        )
+    return found
 
 
 def find_provider(name: str) -> Provider:

@@ -121,10 +121,10 @@ class Expectations:
 
 def expectations_for(case: Case, provider: str, *, drops_skill_files: bool) -> Expectations:
     """Derive what `provider` must show; `drops_skill_files` drops every `.../SKILL.md` token."""
-    aliases = case.provider_aliases.get(provider, {})
+    aliases = _aliases_for(case, provider)
     found: dict[str, Requirement] = {}
     for wanted, tier, origin in _wanted(case):
-        token = aliases.get(wanted, wanted)
+        token = aliases.get(fold(wanted), wanted)
         if drops_skill_files and is_skill_file(token):
             continue
         earlier = found.get(fold(token))
@@ -137,6 +137,16 @@ def expectations_for(case: Case, provider: str, *, drops_skill_files: bool) -> E
         disallowed=_groups(case.disallowed_skills, aliases),
         any_tokens=_any_tokens(case),
     )
+
+
+def _aliases_for(case: Case, provider: str) -> dict[str, str]:
+    """A provider's aliases, folded; its name is taken in any case."""
+    return {
+        fold(alias): canonical
+        for name, aliases in case.provider_aliases.items()
+        if fold(name) == fold(provider)
+        for alias, canonical in aliases.items()
+    }
 
 
 def _any_tokens(case: Case) -> tuple[str, ...]:
@@ -177,7 +187,7 @@ def _names(token: str, aliases: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _groups(tokens: Sequence[str], aliases: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    canonical = [aliases.get(token, token) for token in tokens]
+    canonical = [aliases.get(fold(token), token) for token in tokens]
     return {token: _names(token, aliases) for token in dict.fromkeys(canonical)}
 
 

@@ -152,7 +152,7 @@ def _judge_undecided(
     if declared is None:
         why = (
             "has results but no baseline entry; add it with "
-            f"`routing-action baseline update --cases {pair[0]}`"
+            f"`routing-action baseline update --from RESULTS --cases {pair[0]}`"
         )
         return DeltaRow(pair, DeltaKind.UNDECLARED, True, None, measured.status, why, measured)
     return _judge_new(pair, declared, measured)

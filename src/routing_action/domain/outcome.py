@@ -77,10 +77,10 @@ def _ended_by_itself(reading: Reading, end: RunEnd) -> Outcome:
     if reading.recognised < reading.unrecognised:
         return Outcome.SCHEMA_DRIFT
     silent = reading.turns == 0 and not reading.has_text
-    if silent and (reading.recognised <= 1 or reading.terminal):
+    if silent and (reading.tool_events == 0 or reading.terminal):
         return Outcome.NEVER_RAN
-    if reading.is_record_stream and not reading.terminal:
-        return Outcome.KILLED
+    if not reading.terminal and (reading.is_record_stream or end.exit_code not in (0, None)):
+        return Outcome.KILLED  # a stream without its end, or plain text and a bad exit code
     return Outcome.COMPLETED
 
 

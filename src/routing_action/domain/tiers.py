@@ -123,6 +123,8 @@ def score_proof_line(line: EvidenceLine, token: str) -> int:
 
 
 def _score_call(line: EvidenceLine, token: str) -> int:
+    if not line.skill and line.kind is LineKind.ATTEMPT:
+        return COMMAND_SCORE if names_token(line.text, token) else 0
     if is_file_token(token):
         own = is_skill_file(token) and _own_file(line, token)
         return BASE_DIRECTORY_SCORE if own else 0

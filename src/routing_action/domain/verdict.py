@@ -103,6 +103,7 @@ def judge(
         evidence.activity or evidence.any_hits
     )
     gating = _gating_disallowed(case, expectations, evidence)
+    hits |= {token: evidence.best_of(expectations.disallowed[token]) for token in gating}
     status = _decide_status(case, outcome, bool(unmet or activity_missing), bool(gating))
     facts = _Facts(expectations, evidence, reading, outcome, hits, unmet, activity_missing, gating)
     return Verdict(

@@ -16,6 +16,7 @@ from routing_action.providers.decoding import (
     as_list,
     as_record,
     as_text,
+    called_skill,
     flatten_text,
     render_arguments,
 )
@@ -73,8 +74,10 @@ class ClaudeReader(RecordReader):
         if cwd and not self.context.cwd:
             self.context = replace(self.context, cwd=cwd)
         if isinstance(record.get("skills"), list):
-            offered = tuple(name for name in record["skills"] if isinstance(name, str))
-            self.note(catalogue=offered)
+            listed = record["skills"]
+            named = [as_text(s) or as_text(as_record(s).get("name")) for s in listed]
+            if any(named) or not listed:
+                self.offer(named)
         self.note(
             model=as_text(record.get("model")) or self.summary.model,
             cli_version=as_text(record.get("claude_code_version")) or None,
@@ -109,8 +112,8 @@ class ClaudeReader(RecordReader):
         arguments = as_record(block.get("input"))
         identity = block.get("id")
         if name == "Skill":
-            skill = as_text(arguments.get("skill")) or as_text(arguments.get("command"))
-            self.call(identity, "skill", name, skill.strip().lstrip("/"))
+            raw = block.get("input")
+            self.call(identity, "skill", render_arguments(as_record(raw)), called_skill(raw))
         elif name == "Read":
             partial = (as_count(arguments.get("offset")) or 0) > 1
             path = as_text(arguments.get("file_path"))
@@ -125,7 +128,7 @@ class ClaudeReader(RecordReader):
     def _user(self, record: Record) -> Iterable[EvidenceLine]:
         content = as_record(record.get("message")).get("content")
         found: list[EvidenceLine] = []
-        for block in as_list(content):
+        for block in [content] if isinstance(content, dict) else as_list(content):
             fields = as_record(block)
             if fields.get("type") == "tool_result":
                 found += self._tool_result(fields, record)
@@ -134,9 +137,14 @@ class ClaudeReader(RecordReader):
         return found
 
     def _tool_result(self, block: Record, record: Record) -> list[EvidenceLine]:
-        details = as_record(record.get("tool_use_result") or record.get("toolUseResult"))
-        failed = block.get("is_error") is True or details.get("success") is False
+        details = record.get("tool_use_result") or record.get("toolUseResult")
         output = flatten_text(block.get("content"))
+        failed = (
+            block.get("is_error") not in (None, False, 0, "false")
+            or as_record(details).get("success") in (False, "false")
+            or as_text(details).startswith("Error")
+            or output.lstrip().startswith("<tool_use_error>")
+        )
         found = self.result(block.get("tool_use_id"), ok=not failed, output=output)
         self._loaded += [line for line in found if line.kind is LineKind.LOAD]
         return found
@@ -167,7 +175,7 @@ class ClaudeReader(RecordReader):
             errors = " ".join(as_text(error) for error in as_list(record.get("errors")))
             self._failed(text or errors, record)
         else:
-            self.note(retrying=None)
+            self.note(retrying=None, failure=None)
             if as_count(record.get("num_turns")):
                 self.note(turns=max(self.summary.turns, 1))
         self.end()

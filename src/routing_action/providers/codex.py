@@ -42,6 +42,7 @@ class CodexReader(RecordReader):
     """Reads the JSON lines of `codex exec`."""
 
     shell_loads = True
+    prose_on_stderr = True
     stderr_rules = (
         StderrRule(re.compile(r"^(?:\[[^\]]*\] )?ERROR:? .*(?:status|error|limit|Unauthorized)")),
         StderrRule(
@@ -120,9 +121,12 @@ class CodexReader(RecordReader):
     def _executed(self, item: Record) -> list[EvidenceLine]:
         identity = item.get("id")
         command = command_text(item.get("command"))
-        if self.pending(identity) is None:
+        started = self.pending(identity)
+        if started is None or (command and started.target != command):
+            self.forget(identity)
             self.call(identity, "shell", "shell", command, cwd=as_text(item.get("cwd")))
-        ok = item.get("exit_code") == 0 and item.get("status") not in ("failed", "declined")
+        code = item.get("exit_code")
+        ok = type(code) is int and code == 0 and item.get("status") in ("completed", None)
         output = as_text(item.get("aggregated_output"))
         return self.result(identity, ok=ok, output=output)
 

@@ -14,6 +14,7 @@ from routing_action.providers.decoding import (
     as_list,
     as_record,
     as_text,
+    called_skill,
     flatten_text,
     render_arguments,
 )
@@ -53,7 +54,11 @@ class CopilotReader(RecordReader):
         StderrRule(re.compile(r"^Authorization error"), ApiFailure.AUTH),
         StderrRule(re.compile(r"^Execution failed: ")),
         StderrRule(re.compile(r"^Failed to get response from the AI model")),
-        StderrRule(re.compile(r"^Error: .*(?:\b[45]\d\d\b|quota|rate limit|[Aa]uth)")),
+        StderrRule(
+            re.compile(
+                r"^Error: .*(?:\b[45]\d\d\b|quota|rate limit|\b[Aa]uth(?:entication|oriz\w+)?\b)"
+            )
+        ),
         StderrRule(
             re.compile(r"^You (?:have no|'ve (?:used|reached)).*", re.IGNORECASE), ApiFailure.QUOTA
         ),
@@ -101,7 +106,7 @@ class CopilotReader(RecordReader):
             for skill in as_list(data.get("skills"))
             if as_record(skill).get("enabled") is not False
         )
-        self.note(catalogue=tuple(name for name in names if name))
+        self.offer(names)
         return ()
 
     def _message(self, data: Record) -> Iterable[EvidenceLine]:
@@ -118,7 +123,8 @@ class CopilotReader(RecordReader):
         arguments = as_record(data.get("arguments"))
         identity = data.get("toolCallId")
         if name == "skill":
-            self.call(identity, "skill", name, as_text(arguments.get("skill")).strip())
+            raw = data.get("arguments")
+            self.call(identity, "skill", render_arguments(arguments), called_skill(raw))
         elif name in _VIEWS:
             partial = _first_line(arguments) > 1
             path = as_text(arguments.get("path")) or as_text(arguments.get("file_path"))
@@ -137,7 +143,7 @@ class CopilotReader(RecordReader):
         code = as_record(data.get("shellExecution")).get("exitCode")
         if code is None and mark:
             code = int(mark[1])
-        ok = data.get("success") is True and code in (None, 0)
+        ok = data.get("success") is True and code in (None, 0) and not data.get("error")
         shown = _EXIT_MARK.sub("", output)
         return self.result(data.get("toolCallId"), ok=ok, output=shown)
 

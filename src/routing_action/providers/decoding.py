@@ -111,3 +111,16 @@ def command_text(value: object) -> str:
     if isinstance(value, list):
         return shlex.join(str(part) for part in value)
     return as_text(value)
+
+
+_SKILL_KEYS = ("skill", "command", "name", "skill_name", "skillName")
+
+
+def called_skill(arguments: object) -> str:
+    """The skill that a native call names, under any key that a release has used; "" for none.
+
+    Arguments that come as JSON text are decoded.
+    """
+    fields = as_record(decode_value(arguments) if isinstance(arguments, str) else arguments)
+    found = (as_text(fields.get(key)).strip().lstrip("/") for key in _SKILL_KEYS)
+    return next((name for name in found if name), "")

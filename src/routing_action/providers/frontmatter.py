@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _NUMBERED = re.compile(r"^\s*\d+(?:\s*[│|:→]\s?|\t|\s{1,2}|(?=$))")
-_KEY = re.compile(r"(?P<key>[A-Za-z][\w-]*)\s*:\s*(?P<value>.*)")
+_KEY = re.compile(r"[\"']?(?P<key>[A-Za-z][\w-]*)[\"']?\s*:\s*(?P<value>.*)")
 _SPAN = 60
 
 
@@ -27,9 +27,11 @@ def find_frontmatter(output: str) -> Frontmatter:
     names: set[str] = set()
     opens = False
     for index, line in enumerate(lines):
-        if line.rstrip() != "---":
+        if not line.rstrip().endswith("---"):
             continue
-        keys = _block(lines[index + 1 : index + 1 + _SPAN])
+        keys, closed = _block(lines[index + 1 : index + 1 + _SPAN])
+        if line.rstrip() != "---" and not closed:  # the file before had no final newline
+            continue
         opens = opens or "name" in keys or "description" in keys
         if keys.get("name"):
             names.add(keys["name"])
@@ -42,15 +44,26 @@ def _bare(line: str) -> str:
     return line if line.startswith("---") else _NUMBERED.sub("", line, count=1).lstrip("\ufeff")
 
 
-def _block(lines: list[str]) -> dict[str, str]:
-    """Top-level keys up to the closing fence; empty where the first line is no key."""
+def _block(lines: list[str]) -> tuple[dict[str, str], bool]:
+    """Top-level keys up to the closing fence, and whether there is one.
+
+    No keys where the first line is none.
+    """
     keys: dict[str, str] = {}
     for line in lines:
         if line.rstrip() in ("---", "..."):
-            break
+            return keys, True
         match = _KEY.match(line)
         if match:
-            keys.setdefault(match["key"].casefold(), match["value"].strip().strip("\"'"))
+            keys.setdefault(match["key"].casefold(), _scalar(match["value"]))
         elif not keys and line.strip() and not line.lstrip().startswith("#"):
-            return {}
-    return keys
+            break
+    return keys, False
+
+
+def _scalar(value: str) -> str:
+    """A plain or quoted YAML scalar without its comment."""
+    text = value.strip()
+    if text[:1] in ("'", '"'):
+        return text[1:].partition(text[0])[0]
+    return text.partition(" #")[0].strip()

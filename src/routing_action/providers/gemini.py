@@ -12,6 +12,7 @@ from routing_action.providers.decoding import (
     as_count,
     as_record,
     as_text,
+    called_skill,
     flatten_text,
     render_arguments,
 )
@@ -65,7 +66,8 @@ class GeminiReader(RecordReader):
         arguments = as_record(record.get("parameters"))
         identity = record.get("tool_id")
         if name == "activate_skill":
-            self.call(identity, "skill", name, as_text(arguments.get("name")).strip())
+            raw = record.get("parameters")
+            self.call(identity, "skill", render_arguments(arguments), called_skill(raw))
         elif name in ("read_file", "read_many_files"):
             path = as_text(arguments.get("file_path")) or as_text(arguments.get("absolute_path"))
             path = path or as_text(arguments.get("path"))
@@ -81,7 +83,7 @@ class GeminiReader(RecordReader):
 
     def _tool_result(self, record: Record) -> Iterable[EvidenceLine]:
         output = flatten_text(record.get("output"))
-        ok = record.get("status") == "success"
+        ok = record.get("status") == "success" and not record.get("error")
         code = _EXIT_LINE.search(output)
         if code and int(code[1]) != 0:
             ok = False

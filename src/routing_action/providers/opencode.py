@@ -13,6 +13,7 @@ from routing_action.providers.decoding import (
     as_count,
     as_record,
     as_text,
+    called_skill,
     flatten_text,
     render_arguments,
 )
@@ -56,7 +57,7 @@ class OpencodeReader(RecordReader):
         identity = part.get("callID")
         self._open(identity, name, arguments)
         code = metadata.get("exit")
-        ok = state.get("status") == "completed" and code in (None, 0)
+        ok = state.get("status") == "completed" and code in (None, 0) and not state.get("error")
         output = as_text(state.get("output")) or as_text(state.get("error"))
         if name == "bash" and isinstance(metadata.get("output"), str):
             output = metadata["output"]
@@ -64,7 +65,7 @@ class OpencodeReader(RecordReader):
 
     def _open(self, identity: object, name: str, arguments: Record) -> None:
         if name == "skill":
-            self.call(identity, "skill", name, as_text(arguments.get("name")).strip())
+            self.call(identity, "skill", render_arguments(arguments), called_skill(arguments))
         elif name == "read":
             start = as_count(arguments.get("offset")) or 0
             path = as_text(arguments.get("filePath"))

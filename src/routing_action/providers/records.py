@@ -21,6 +21,7 @@ from routing_action.domain.transcript import (
     LineKind,
     Reading,
 )
+from routing_action.providers.calls import Call, PendingCalls
 from routing_action.providers.decoding import Record, decode_record
 from routing_action.providers.failures import classify_failure
 from routing_action.providers.roots import lies_under
@@ -28,27 +29,10 @@ from routing_action.providers.skill_files import in_a_skills_root, shown_files
 
 QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
-_PENDING_LIMIT = 10_000
-_HELD_TEXT_LINES = 2_000
+_TARGET_LIMIT = 4_000
+_HELD_BYTES = 8 * 2**20
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _ENVELOPE = ("type", "msg", "event", "sessionID", "session_id", "timestamp")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call that waits for its result.
-
-    `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.
-    """
-
-    kind: str
-    name: str
-    target: str
-    number: int
-    quote: str
-    subagent: bool = False
-    partial: bool = False
-    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +50,7 @@ class RecordReader(ABC):
     """
 
     shell_loads = False
+    prose_on_stderr = False
     stderr_rules: tuple[StderrRule, ...] = ()
 
     def __init__(self, context: ReadContext) -> None:
@@ -77,8 +62,9 @@ class RecordReader(ABC):
         self.quote = ""
         self._texts = 0
         self._held: list[tuple[int, str]] = []
+        self._held_bytes = 0
         self._records = 0
-        self._calls: dict[str, Call] = {}
+        self._calls = PendingCalls()
         self._stderr: tuple[ApiFailure, str] | None = None
         self._subagent = False
         self._finished = False
@@ -115,17 +101,20 @@ class RecordReader(ABC):
             return ()
         self._finished = True
         found: list[EvidenceLine] = []
-        if self._records:
+        if self._records and not (self._texts and self.summary.recognised == 0):
             self._count(unrecognised=self._texts)
-        else:
-            self._count(recognised=self._texts)
+        else:  # text mode, in which an agent may have printed JSON of its own
+            self.note(recognised=self._texts + self._records, unrecognised=0)
+            self._records = 0
             for number, text in self._held:
                 self.number, self.quote = number, text[:QUOTE_LIMIT]
                 found += self.on_text(text)
             if self._texts:
                 self.note(has_text=True, turns=self.summary.turns + 1)
-        found += self._unanswered()
-        self._settle_stderr(exit_code)
+        unanswered = self._calls.take_all()
+        for call in unanswered:
+            found += self.settle(call, ok=False)
+        self._settle_stderr(exit_code, busy=bool(unanswered))
         return found
 
     @property
@@ -156,8 +145,8 @@ class RecordReader(ABC):
         self.summary = replace(self.summary, **changes)
 
     def turn(self) -> None:
-        """A model turn happened; whatever was being retried before has recovered."""
-        self.note(turns=self.summary.turns + 1, retrying=None)
+        """A model turn happened; whatever failed or was retried before has recovered."""
+        self.note(turns=self.summary.turns + 1, retrying=None, failure=None)
 
     def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
         """The CLI reports an API failure as final."""
@@ -168,6 +157,11 @@ class RecordReader(ABC):
         """The CLI reports that it tries an API call again."""
         failure = classify_failure(message, kind=kind, status=status)
         self.note(retrying=failure, failure_message=message[:500])
+
+    def offer(self, names: Iterable[str]) -> None:
+        """The agent says what skills it offers; several lists (sub-agents) are one."""
+        known = self.summary.catalogue or ()
+        self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
 
     def end(self) -> None:
         """The CLI printed its genuine terminal event."""
@@ -203,20 +197,23 @@ class RecordReader(ABC):
     ) -> None:
         """Remember a tool call until its result comes."""
         self.note(tool_events=self.summary.tool_events + 1)
-        if len(self._calls) < _PENDING_LIMIT:
-            self._calls[str(identity)] = Call(
-                kind, name, target, self.number, self.quote, self._subagent, partial, cwd
-            )
+        target = target if kind == "shell" else target[:_TARGET_LIMIT]
+        place = (self.number, self.quote, self._subagent)
+        self._calls.open(identity, Call(kind, name, target, *place, partial, cwd))
 
     def pending(self, identity: object) -> Call | None:
         """The call of an id that still waits for its result."""
-        return self._calls.get(str(identity))
+        return self._calls.find(identity)
+
+    def forget(self, identity: object) -> None:
+        """Drop a call that its completion told otherwise."""
+        self._calls.close(identity)
 
     def result(
         self, identity: object, *, ok: bool, output: str = "", base: str = ""
     ) -> list[EvidenceLine]:
         """Pair a result with its call: what the two prove together."""
-        call = self._calls.pop(str(identity), None)
+        call = self._calls.close(identity)
         found = [] if call is None else list(self.settle(call, ok=ok, output=output, base=base))
         return found + self.mention(output, LineKind.TOOL_RESULT)
 
@@ -225,6 +222,10 @@ class RecordReader(ABC):
     ) -> Iterator[EvidenceLine]:
         """The evidence lines of a call whose result is known."""
         place = {"number": call.number, "quote": call.quote, "subagent": call.subagent}
+        if call.kind == "skill" and not call.target:
+            text = f'"name":"Skill" {call.name} {output[:500]}'
+            yield self.line(LineKind.ATTEMPT, text, **place)
+            return
         if call.kind == "skill":
             kind = LineKind.LOAD if ok else LineKind.ATTEMPT
             yield self.line(
@@ -284,29 +285,33 @@ class RecordReader(ABC):
     def _hold_text(self, line: bytes) -> None:
         """A line that is no record: text mode if no record ever comes, else unrecognised."""
         self._texts += 1
-        if not self._records and len(self._held) < _HELD_TEXT_LINES:
+        if not self.summary.recognised and self._held_bytes < _HELD_BYTES:
             self._held.append((self.number, _clean(line)[:TEXT_LIMIT]))
+            self._held_bytes += min(len(line), TEXT_LIMIT)
 
     def _quote(self, line: bytes) -> str:
         return line[:QUOTE_LIMIT].decode("utf-8", "replace").replace("\x00", "")
 
-    def _unanswered(self) -> list[EvidenceLine]:
-        found: list[EvidenceLine] = []
-        for call in self._calls.values():
-            found += self.settle(call, ok=False)
-        self._calls.clear()
-        return found
+    def _settle_stderr(self, exit_code: int | None, *, busy: bool) -> None:
+        """Standard error counts only where the run did not end well by its own account.
 
-    def _settle_stderr(self, exit_code: int | None) -> None:
-        """Standard error counts only where the run did not end well by its own account."""
+        Not where a tool was still running (`busy`), nor in the text mode of a CLI that writes
+        the agent's prose there.
+        """
         if self._stderr is None or self.summary.failure is not None:
             return
         failure, message = self._stderr
         silent = self.summary.turns == 0 and not self.summary.has_text
         if self._records and not self.summary.terminal:
-            self.note(retrying=failure, failure_message=message)
-        elif silent if self._records else exit_code != 0:
+            if not busy:
+                self.note(retrying=failure, failure_message=message)
+        elif silent if self._records else self._text_failed(exit_code):
             self.note(failure=failure, failure_message=message)
+
+    def _text_failed(self, exit_code: int | None) -> bool:
+        """True where a text mode run ended badly by itself, and its errors are no prose."""
+        ended_badly = exit_code is None or (exit_code > 0 and exit_code not in (137, 143))
+        return ended_badly and not (self.prose_on_stderr and self._texts)
 
 
 def _clean(line: bytes) -> str:

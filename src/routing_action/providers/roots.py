@@ -55,10 +55,13 @@ def _under(path: str, root: str, context: ReadContext) -> bool:
     parts = [fold(part) for part in split_path(path)]
     wanted = [fold(part) for part in split_path(root)]
     if path.startswith("/") or path[1:2] == ":":
+        if not _is_rooted(root):
+            return any(parts[at : at + len(wanted)] == wanted for at in range(len(parts)))
         return parts[: len(wanted)] == wanted
     if path.startswith(("~", "$")):
-        return False
+        return bool(parts) and parts[: len(wanted)] == wanted
     above = [fold(part) for part in skill_folder(path)[:-1]]
-    if not above or "skills" not in wanted:
-        return ".." not in parts
-    return wanted[-len(above) :] == above
+    if "skills" not in wanted:
+        return "skills" in above and ".." not in parts
+    needed = 2 if wanted[-2:-1] and wanted[-2].startswith(".") else 1
+    return len(above) >= needed and wanted[-len(above) :] == above

@@ -16,7 +16,7 @@ from routing_action.providers.shell_words import MAX_DEPTH, Segment, Word, split
 
 _PRINTERS = frozenset(
     "cat nl head tail bat batcat less more sed awk gawk mawk nawk fold fmt pr expand cut tac "
-    "get-content gc type".split()
+    "get-content gc type gcat gsed ghead gtail gnl".split()
 )
 _FILTERS = _PRINTERS | {"tee", "tr", "out-string", "select-object", "out-host", "write-output"}
 _SCRIPTED = frozenset({"sed", "awk", "gawk", "mawk", "nawk"})
@@ -29,7 +29,8 @@ _INLINE = frozenset(
 _LITERAL = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\\n])*)\1""")
 _SCRIPT_READS = re.compile(r"open|read|slurp|cat|file_get_contents|IO\.File", re.IGNORECASE)
 _SCRIPT_WRITES = re.compile(
-    r"""open\([^()]*,\s*(?:mode\s*=\s*)?['"][rb]*[wax+]|write|unlink|remove\(|rename|copy|"""
+    r"""open\([^()]*,\s*(?:mode\s*=\s*)?['"][rb]*[wax+]|unlink|remove\(|rename|"""
+    r"""(?<!stdout\.)(?<!stdout\.buffer\.)\bwrite|copy(?!fileobj\([^;]*stdout)|"""
     r"""Set-Content|Out-File|Add-Content""",
     re.IGNORECASE,
 )
@@ -40,12 +41,17 @@ _HIDES = re.compile(r"[|>=]")  # what is read goes elsewhere
 _LONGEST = 1_000
 """Characters of a variable or a folder that are kept: doubling it again and again stays cheap."""
 _MOST_VARIABLES = 50
+_FROM_START = re.compile(r"(?:^|\s)(?:-n|-c|--lines|--bytes)[ =]?\+[01](?:\s|$)|^\+[01]\b")
+_LATE_SED = re.compile(r"(?:[2-9]|[1-9]\d+)(?:,(?:\d+|\$|\+\d+))?p;?|1(?:,\d+)?d")
+_LATE_SELECT = re.compile(r"-(?:skip|last)\b", re.IGNORECASE)
+_LATE_AWK = re.compile(r"\bNR\s*(?:>=?|==)\s*(?:[2-9]|[1-9]\d)|\bNR\s*>\s*1\b")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:env:)?([A-Za-z_]\w*)")
 _COUNT = re.compile(r"[+]?\d+[bkKmM]?")  # the value of `head -n 40`, `tail -n +5`
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "time"})
 _WRAPPERS = frozenset(
-    {"env", "sudo", "command", "builtin", "exec", "nohup", "nice", "timeout", "stdbuf", "&"}
+    "env sudo command builtin exec nohup nice ionice setsid timeout stdbuf noglob busybox rtk "
+    "export declare typeset readonly local &".split()
 )
 _CHANGE_FOLDER = frozenset({"cd", "pushd", "chdir", "set-location", "sl"})
 _WRITERS = frozenset({"tee", "touch", "truncate", "apply_patch"})
@@ -60,6 +66,8 @@ class CommandReads:
     files: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
+    """Files of which the command shows no first line."""
 
 
 def reads_of(command: str | Sequence[str], cwd: str = "") -> CommandReads:
@@ -87,6 +95,7 @@ class _State:
     def __init__(self, cwd: str) -> None:
         self.cwd = cwd[:_LONGEST]
         self.variables: dict[str, str] = {}
+        self.early: set[str] = set()
         self.reads = CommandReads()
 
     def script(self, text: str, *, posix: bool, depth: int) -> None:
@@ -94,6 +103,7 @@ class _State:
             self.segments(split_command(text, backslash_escapes=posix), posix=posix, depth=depth)
 
     def segments(self, segments: list[Segment], *, posix: bool, depth: int) -> None:
+        _mark_cut(segments)
         for segment, shown in zip(segments, _reach_output(segments), strict=True):
             words = self._command_words(segment)
             self.reads.written += [self._path(word) for word in segment.outputs]
@@ -171,11 +181,18 @@ class _State:
     def _print(self, program: str, arguments: list[Word], segment: Segment, shown: bool) -> None:
         if not shown:
             return
+        late = segment.cut or skips_first_lines(program, [word.text for word in arguments])
         candidates = _plain(arguments)
         if program in _SCRIPTED and not _script_is_option(arguments):
             candidates = candidates[1:]
         named = [*candidates, *segment.inputs]
-        self.reads.files += [self._path(word) for word in named if not word.glob]
+        paths = [self._path(word) for word in named if not word.glob]
+        self.reads.files += paths
+        if late:
+            self.reads.late.update(path for path in paths if path not in self.early)
+        else:
+            self.early.update(paths)
+            self.reads.late.difference_update(paths)
 
     def _interpreter(self, arguments: list[Word], segment: Segment, shown: bool) -> None:
         if not shown:
@@ -252,6 +269,28 @@ def _edits_in_place(program: str, arguments: list[Word]) -> bool:
             for w in arguments
         )
     return program == "perl" and any(re.match(r"-\w*i", w.text) for w in arguments)
+
+
+def skips_first_lines(program: str, arguments: Sequence[str]) -> bool:
+    """True where a printer's own options leave out the beginning of what it prints."""
+    text = " ".join(arguments)
+    if program == "tail":
+        return _FROM_START.search(text) is None
+    if program == "sed":
+        return any(_LATE_SED.fullmatch(word.strip()) for word in arguments)
+    if program.endswith("awk"):
+        return any(_LATE_AWK.search(word) for word in arguments)
+    return program == "select-object" and _LATE_SELECT.search(text) is not None
+
+
+def _mark_cut(segments: list[Segment]) -> None:
+    """Tell each segment whether a filter after it drops the first lines."""
+    for index in reversed(range(len(segments) - 1)):
+        following = segments[index + 1]
+        if segments[index].piped and following.words:
+            words = [word.text for word in following.words]
+            late = skips_first_lines(_program(words[0]), words[1:])
+            segments[index].cut = late or following.cut
 
 
 def _reach_output(segments: list[Segment]) -> list[bool]:

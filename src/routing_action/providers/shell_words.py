@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 MAX_COMMAND = 200_000
 MAX_DEPTH = 6
+_HERE = ("pwd", "git rev-parse --show-toplevel")
 _LONGEST_BRACE_LIST = 1_000
 
 _GLOB = frozenset("*?[")
@@ -27,13 +28,18 @@ class Word:
 
 @dataclass(slots=True)
 class Segment:
-    """One simple command. `piped` says that its standard output goes into the next segment."""
+    """One simple command.
+
+    `piped` says that its standard output goes into the next segment; `cut` that a filter further
+    on leaves out the first lines (`shell_reads` marks that).
+    """
 
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)
     outputs: list[Word] = field(default_factory=list)
     heredoc: str = ""
     piped: bool = False
+    cut: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -168,7 +174,7 @@ class _Scanner:
         end = self.text.find("`", start) if closing == "`" else self._matching(start)
         end = len(self.text) if end < 0 else end
         inner = self.text[start:end]
-        self._add("$PWD" if inner.strip() == "pwd" else "$()")
+        self._add("$PWD" if inner.strip() in _HERE else "$()")
         if self.depth < MAX_DEPTH:
             nested = split_command(inner, backslash_escapes=self.posix, depth=self.depth + 1)
             self.segments.extend(nested)

@@ -11,7 +11,13 @@ from routing_action.providers.frontmatter import find_frontmatter
 from routing_action.providers.shell_reads import CommandReads, reads_of
 
 _ALIAS = re.compile(r"r\d+")
-_UNREADABLE = re.compile(r"['’\"]?:? (?:No such file|Permission denied|Is a dir)")
+_UNREADABLE = re.compile(
+    r"^(?:[\w./+-]{1,40}: [^\n]{0,600}"
+    r"(?:No such file|Permission denied|Is a dir|annot open|n't read)"
+    r"|[^\n]{0,80}(?:Cannot find path|FileNotFoundError))[^\n]{0,600}",
+    re.MULTILINE,
+)
+_SILENCED = re.compile(r"2>|&>|\|\||-ErrorAction|ErrorActionPreference", re.IGNORECASE)
 _MOST = 1_000
 """Files of one command, and errors in its output, that are looked at: the work stays bounded."""
 
@@ -26,17 +32,18 @@ class ShownFiles:
 
 def shown_files(command: str, cwd: str, output: str) -> ShownFiles:
     """Judge a command that exited well by what it names and by what it printed."""
-    if not output.strip():
-        return ShownFiles((), ())
     reads = reads_of(command, cwd)
-    reported = _reported_heads(output)
+    if not output.strip() or output.strip() == "\n".join(reads.spoken).strip():
+        return ShownFiles((), ())
+    reported = _reported_lines(output)
     named = islice(dict.fromkeys(reads.files), _MOST)
-    shown = [path for path in named if not any(head.endswith(path) for head in reported)]
+    shown = [path for path in named if not _is_reported(path, reported)]
     skills = [path for path in shown if is_skill_file(path)]
-    proven = _proven_reads(skills, reads, output, single=len(shown) == 1)
+    silenced = len(shown) > 1 and _SILENCED.search(command) is not None
+    proven = _proven_reads(skills, reads, output, silenced=silenced)
     return ShownFiles(
         files=tuple(path for path in shown if path not in skills),
-        skills=tuple((path, path in proven) for path in skills),
+        skills=tuple((path, path in proven and path not in reads.late) for path in skills),
     )
 
 
@@ -47,22 +54,33 @@ def in_a_skills_root(path: str, *, roots_known: bool) -> bool:
     return "skills" in parts[:-2] or bool(alias) or (roots_known and len(parts) > 1)
 
 
-def _proven_reads(skills: list[str], reads: CommandReads, output: str, *, single: bool) -> set[str]:
+def _proven_reads(
+    skills: list[str], reads: CommandReads, output: str, *, silenced: bool
+) -> set[str]:
     """The SKILL.md paths whose frontmatter the output shows.
 
-    The frontmatter must name the skill; where the command printed a `single` file, one that
-    opens is enough, since it can be no other file's.
+    The frontmatter names the skill; or the command reads one SKILL.md alone, and a frontmatter
+    opens. The latter is not believed where the command hides its errors (`silenced`) and prints
+    other files, one of which may have opened it.
     """
     if not skills:
         return set()
     shown = find_frontmatter(output)
     spoken = find_frontmatter("\n".join(reads.spoken).replace("\\n", "\n"))
     names = {name.casefold() for name in shown.names - spoken.names}
-    alone = single and shown.opens and not spoken.opens
+    alone = len(skills) == 1 and shown.opens and not spoken.opens and not silenced
     return {path for path in skills if alone or fold(skill_folder(path)[-1]) in names}
 
 
-def _reported_heads(output: str) -> list[str]:
-    """What stands before each message that a file could not be read: it ends in the path."""
+def _reported_lines(output: str) -> list[str]:
+    """The lines that say that a file could not be read, in the words of the usual programs."""
     found = islice(_UNREADABLE.finditer(output), _MOST)
-    return [output[max(0, match.start() - _MOST) : match.start()] for match in found]
+    return [match[0].replace("\\", "/") for match in found]
+
+
+def _is_reported(path: str, lines: list[str]) -> bool:
+    """True where a line names the path: its last two components, or its bare name alone."""
+    parts = split_path(path)
+    name, tail = parts[-1] if parts else path, "/".join(parts[-2:])
+    bare = re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])")
+    return any(tail in line or bare.search(line) for line in lines)

@@ -28,7 +28,7 @@ def render_console(
     results: Results, *, reason: str, artifacts: str, rerun: str, style: ConsoleStyle
 ) -> str:
     """The final text of a run: matrix, reasons, totals and the artifact folder."""
-    lines = [*_matrix(results, style), ""]
+    lines = [*_matrix(results, style), *_skill_notes(results), ""]
     lines += _reasons(results, rerun, style)
     summary = results.summary
     runs = "1 run" if summary.total == 1 else f"{summary.total} runs"
@@ -38,6 +38,12 @@ def render_console(
     )
     lines += [f"verdict: {reason}", f"artifacts: {artifacts}"]
     return "\n".join(lines)
+
+
+def _skill_notes(results: Results) -> list[str]:
+    """Why an agent was offered no skill at all, once for each agent."""
+    notes = (note for row in results.results for note in row.notes if "finds no skill" in note)
+    return [f"note: {note}" for note in dict.fromkeys(notes)]
 
 
 def _matrix(results: Results, style: ConsoleStyle) -> list[str]:
@@ -109,7 +115,7 @@ def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
 def _proofs(row: UnitResult, width: int) -> list[str]:
     """The best that was found for each missing token, though it was too weak."""
     lines = []
-    for token in row.missing_evidence:
+    for token in (*row.disallowed_hits, *row.missing_evidence):
         hit = row.token_hits.get(token)
         if hit is not None:
             proof = _around(hit.proof_line, token, min(width, _PROOF_WIDTH) - 11)

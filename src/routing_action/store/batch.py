@@ -52,6 +52,9 @@ class BatchFolder:
         self.path = (root / batch_run_id).absolute()
         self.transcripts = self.path / TRANSCRIPTS
         try:
+            if not root.exists():
+                root.mkdir(parents=True)
+                (root / ".gitignore").write_text("*\n", encoding="utf-8")
             self.path.mkdir(parents=True)
             self.transcripts.mkdir()
         except OSError as error:

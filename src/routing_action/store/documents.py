@@ -74,14 +74,20 @@ def find_cases_file(root: Path) -> Path:
     raise DocumentError(
         "no case file",
         file=str(root / DEFAULT_CASE_FILES[0]),
-        remedy="name one with --cases FILE, or start one with `routing-action cases init`",
+        remedy="name one with --cases FILE, or start one: `routing-action cases init --skills DIR`",
     )
 
 
 def read_cases(path: Path) -> Corpus:
     """The cases of a file: a list, or an object with a list under `cases`."""
-    data = read_bytes(path, MAX_CASES_BYTES, "name the case file with --cases FILE")
-    document = JsonText(str(path), decode_text(data, str(path)))
+    return parse_cases(
+        read_bytes(path, MAX_CASES_BYTES, "name the case file with --cases FILE"), str(path)
+    )
+
+
+def parse_cases(data: bytes, file: str) -> Corpus:
+    """The cases of a file's bytes; `file` is its name for people."""
+    document = JsonText(file, decode_text(data, file))
     value = document.decode()
     prefix: tuple[str | int, ...] = ()
     if isinstance(value, dict):
@@ -90,7 +96,7 @@ def read_cases(path: Path) -> Corpus:
     if not isinstance(value, list):
         raise DocumentError(
             "must be a list of cases",
-            file=str(path),
+            file=file,
             line=1,
             remedy='write [ {"case_id": ...}, ... ] or {"cases": [ ... ]}',
         )
@@ -99,7 +105,7 @@ def read_cases(path: Path) -> Corpus:
         case.case_id: document.line_of((*prefix, place)) or 1 for place, case in enumerate(cases)
     }
     _refuse_duplicates(document, prefix, cases)
-    return Corpus(str(path), cases, lines, hashlib.sha256(data).hexdigest())
+    return Corpus(file, cases, lines, hashlib.sha256(data).hexdigest())
 
 
 def _only_cases(value: dict[str, object], document: JsonText) -> object:

@@ -80,7 +80,7 @@ def test_results_without_an_entry_name_the_command_that_adds_it() -> None:
     """An undeclared pair is red and says what to do."""
     found = only(judge([batch([row(*PAIR)])], {}, {}, case_ids=["a"]))
     assert (found.kind, found.gates) == (DeltaKind.UNDECLARED, True)
-    assert "baseline update --cases a" in found.why
+    assert "baseline update --from RESULTS --cases a" in found.why
 
 
 def test_deleting_the_entry_of_a_case_that_still_exists_is_red() -> None:

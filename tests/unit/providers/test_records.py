@@ -99,16 +99,27 @@ def test_a_call_that_waits_at_the_end_is_an_attempt() -> None:
 
 
 def test_ids_of_any_type_are_paired() -> None:
-    """A number, nothing at all or a list is an id as good as a word."""
-    for identity in (7, None, ["x"]):
-        assert kinds(read(call(identity, "skill", "w"), result(identity))) == ["load"]
+    """A number is an id as good as a word; what has no id is never paired."""
+    assert kinds(read(call(7, "skill", "w"), result(7))) == ["load"]
+    assert kinds(read(call(1, "skill", "w"), result("1"))) == ["attempt"]
+    for identity in (None, ["x"]):
+        assert kinds(read(call(identity, "skill", "w"), result(identity))) == ["attempt"]
+
+
+def test_a_call_whose_id_is_used_again_is_an_attempt() -> None:
+    """Two calls of one id cannot share a result."""
+    found = read(call("a", "skill", "v"), call("a", "skill", "w"), result("a"))
+    assert sorted((line.kind.value, line.skill) for line in found) == [
+        ("attempt", "v"),
+        ("load", "w"),
+    ]
 
 
 def test_calls_without_end_take_bounded_memory() -> None:
     """A stream of calls that never get a result does not grow for ever."""
     reader = PlainReader(ReadContext())
     calls = read(*(call(number, "tool", "x") for number in range(10_050)), reader=reader)
-    assert len(calls) == 10_000
+    assert len(calls) == 1_000
     assert reader.reading.tool_events == 10_050
 
 
@@ -208,12 +219,12 @@ def test_output_without_any_record_is_plain_text() -> None:
 
 
 def test_plain_text_without_end_takes_bounded_memory() -> None:
-    """Only the first lines of a text are kept, but all are counted."""
+    """Only the first megabytes of a text are kept, but all lines are counted."""
     reader = PlainReader(ReadContext())
-    for _ in range(2_100):
-        reader.feed(b"line")
-    assert len(list(reader.finish())) == 2_000
-    assert reader.reading.recognised == 2_100
+    for _ in range(100):
+        reader.feed(b"x" * 200_000)
+    assert len(list(reader.finish())) == 42
+    assert reader.reading.recognised == 100
 
 
 def test_finishing_twice_adds_nothing() -> None:

@@ -30,7 +30,7 @@ WIDGET, ORDER = skill_text("widget-testing"), skill_text("order-api")
         (
             f"head {W}",
             f"head: cannot open '{W}' for reading: No such file or directory",
-            {W: False},
+            {},
         ),
         (f"sed p {W}", f"sed: couldn't read '{W}': Is a directory\n{WIDGET}", {}),
     ],
@@ -52,7 +52,7 @@ def test_a_skill_file_is_proven_by_its_frontmatter(
 )
 def test_frontmatter_that_the_command_itself_says_proves_nothing(command: str) -> None:
     """Whoever prints the proof by hand has not read the file."""
-    assert dict(shown_files(command, "", WIDGET).skills) == {W: False}
+    assert not any(dict(shown_files(command, "", WIDGET).skills).values())
 
 
 def test_other_files_are_told_apart_from_skill_files() -> None:

@@ -1,0 +1,58 @@
+"""Tool calls that wait for their results, paired by id alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MOST = 1_000
+"""Calls that are kept without a result: more come from no healthy run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that waits for its result.
+
+    `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.
+    """
+
+    kind: str
+    name: str
+    target: str
+    number: int
+    quote: str
+    subagent: bool = False
+    partial: bool = False
+    cwd: str = ""
+
+
+class PendingCalls:
+    """Pairs each result with its call. An id that is no word and no number pairs nothing."""
+
+    def __init__(self) -> None:
+        """Start with no call."""
+        self._waiting: dict[str, Call] = {}
+        self._replaced: list[Call] = []
+
+    def open(self, identity: object, call: Call) -> None:
+        """Remember a call; an earlier one of the same id will never get its result."""
+        known = isinstance(identity, str | int)
+        key = repr(identity) if known else f"unpaired {len(self._waiting)}"
+        if key in self._waiting:
+            self._replaced.append(self._waiting.pop(key))
+        if len(self._waiting) < _MOST:
+            self._waiting[key] = call
+
+    def find(self, identity: object) -> Call | None:
+        """The call of an id that still waits."""
+        return self._waiting.get(repr(identity))
+
+    def close(self, identity: object) -> Call | None:
+        """Take the call of an id out, None where there is none."""
+        return self._waiting.pop(repr(identity), None)
+
+    def take_all(self) -> list[Call]:
+        """Take out every call that never got a result."""
+        left = [*self._replaced, *self._waiting.values()]
+        self._replaced.clear()
+        self._waiting.clear()
+        return left
