@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Relative to the repository; the default places of design.md, "Command line" and "Files".
+# Relative to the repository: the default places of the case file, the baseline and artifacts.
 DEFAULT_ANSWER_KEYS = (
     "cases.json",
     "provider-baseline.json",
@@ -67,7 +67,7 @@ class AnswerKeys:
 def without_results(paths: Iterable[str]) -> list[str]:
     """The paths that do not belong to a batch of an earlier run, wherever it was put.
 
-    Known by their form (design.md, "Files"): all below a folder that is named by a UUID v4 and
+    Known by their form: all below a folder that is named by a UUID v4 and
     holds `results.json` or the proof log, all below a downloaded `routing-results-KEY-aN`, every
     proof log, and the `results.json` and `transcripts/` that lie beside one.
     """

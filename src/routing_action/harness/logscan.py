@@ -35,9 +35,9 @@ class LogLines(NamedTuple):
 class LogScanner:
     """Remembers the logs of one agent, and gives each unit only what was written in its time.
 
-    One snapshot serves a whole batch; after each unit the offsets move on (design.md, "Evidence",
-    item 10; performance.md, finding 6). It is for units that run one after the other: of those
-    that run at once nobody can tell who wrote a line into a shared folder.
+    One snapshot serves a whole batch; after each unit the offsets move on. It is for units that
+    run one after the other: of those that run at once nobody can tell who wrote a line into a
+    shared folder.
     """
 
     def __init__(
