@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from routing_action.domain.plan import DEFAULT_TIMEOUT_SECONDS
 from routing_action.domain.provider import Provider
 from routing_action.errors import UsageError
 
 DEFAULT_MAX_PARALLEL = 4
-DEFAULT_TIMEOUT_SECONDS = 300.0
 MAX_PARALLEL_LIMIT = 256
 PROMPT = "{prompt}"
 
@@ -38,6 +38,7 @@ class RunSettings:
     workspace: str = "isolated"
     skills: Path | None = None
     replay: Path | None = None
+    commit: str | None = None
     replay_speed: float = math.inf
     confirm: int = 0
     fail_on_infra: bool = False

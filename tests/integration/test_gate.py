@@ -274,6 +274,102 @@ def test_g4_failed_error_not_comparable_and_not_measured_are_told_apart(
     assert damaged.code == 2
 
 
+BAD_DELTAS: dict[str, tuple[Any, str]] = {
+    "no JSON": ("{", "no valid JSON"),
+    "a list": ([], "must be an object"),
+    "another version": ({"schema_version": 2}, "field schema_version: schema_version is 2"),
+    "a missing field": ({"reasons": None}, "field reasons: is missing"),
+    "an unknown field": ({"colour": "red"}, "field colour: unknown field"),
+    "an unknown conclusion": ({"conclusion": "skipped"}, "field conclusion: Input should be"),
+    "an unknown word": ({"rows": [{"kind": "FINE"}]}, "field rows[0].kind: Input should be"),
+    "a negative number": ({"not_selected": -1}, "field not_selected: Input should be greater"),
+    "counts that are not the rows'": ({"counts": {"OK": 9}}, "counts do not match the rows"),
+    "a red row in a green delta": ({"conclusion": "success"}, "conclusion is success, though"),
+    "a pair twice": ({"rows": "twice"}, "a pair has two rows"),
+    "a bare date": ({"generated_at_utc": "today"}, "field generated_at_utc: "),
+}
+
+
+def spoil(delta: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """The delta with some fields replaced, taken away (None), or its first row changed."""
+    for name, value in change.items():
+        if value is None:
+            del delta[name]
+        elif value == "twice":
+            delta["rows"] *= 2
+            delta["counts"] = {kind: 2 * number for kind, number in delta["counts"].items()}
+        elif name == "rows":
+            delta["rows"][0].update(value[0])
+        else:
+            delta[name] = value
+    return delta
+
+
+@pytest.mark.parametrize("kind", BAD_DELTAS)
+def test_a_malformed_delta_is_exit_2_with_file_field_and_remedy(kind: str, tmp_path: Path) -> None:
+    """A report is made of what compare wrote, never of a file that only looks like it."""
+    create(tmp_path / "repo", FILES)
+    results = write_results(tmp_path / "r", {("steady", "claude"): "fail"})
+    file = tmp_path / "delta.json"
+    arguments = ["compare", "--results", str(results), "--output", str(file)]
+    run_command(arguments, tmp_path / "repo", dict(os.environ))
+    change, cause = BAD_DELTAS[kind]
+    if isinstance(change, dict):
+        change = spoil(json.loads(file.read_text("utf-8")), change)
+    file.write_text(change if isinstance(change, str) else json.dumps(change), encoding="utf-8")
+    done = run_command(["report", "--delta", str(file)], tmp_path, dict(os.environ))
+    assert (done.code, done.stdout) == (2, "")
+    assert f"{file}:" in done.stderr
+    assert cause in done.stderr
+    assert "remedy: " in done.stderr
+
+
+@pytest.mark.parametrize(("form", "start"), [("text", "delta against"), ("markdown", "> [!")])
+def test_a_delta_is_shown_again_as_compare_showed_it(form: str, start: str, tmp_path: Path) -> None:
+    """The file holds all that the comparison said."""
+    create(tmp_path / "repo", FILES)
+    results = write_results(tmp_path / "r", {("steady", "claude"): "fail"})
+    options = ["--results", str(results), "--output", str(tmp_path / "delta.json")]
+    compared = run_command(
+        ["compare", *options, "--format", form], tmp_path / "repo", dict(os.environ)
+    )
+    assert compared.code == 1
+    options = ["--delta", "delta.json", "--format", form]
+    shown = run_command(["report", *options], tmp_path, dict(os.environ))
+    assert shown.code == 0
+    assert shown.stdout.startswith(start)
+    assert shown.stdout.replace("RESULTS", str(results)) == compared.stdout.replace(
+        "RESULTS", str(results)
+    )
+    written = run_command(["report", *options, "--output", "o"], tmp_path, dict(os.environ))
+    assert (written.code, written.stdout) == (0, "")
+    assert (tmp_path / "o").read_text("utf-8") == shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("measured", "code", "reason"),
+    [
+        ("a" * 40, 0, "Routing is as expected"),
+        ("b" * 40, 1, "results of commit bbbbbbbbbbbb, not of aaaaaaaaaaaa"),
+        (None, 1, "results of an unknown commit, not of aaaaaaaaaaaa"),
+    ],
+)
+def test_stale_results_of_another_commit_are_red(
+    measured: str | None, code: int, reason: str, tmp_path: Path
+) -> None:
+    """A green artifact of an earlier push says nothing about this one."""
+    create(tmp_path / "repo", FILES)
+    pairs = {("steady", "claude"): "pass"}
+    results = write_results(tmp_path / "r", pairs, commit=measured)
+    arguments = ["compare", "--results", str(results), "--commit", "A" * 40]
+    done = run_command(arguments, tmp_path / "repo", dict(os.environ))
+    assert done.code == code
+    assert reason in done.stdout
+    short = run_command([*arguments[:-1], "aaaa"], tmp_path / "repo", dict(os.environ))
+    assert short.code == 2
+    assert "not a full commit id" in short.stderr
+
+
 def test_the_delta_follows_its_schema(pull_request: PullRequest) -> None:
     """Reports and the action read it."""
     checkout = pull_request.checkout({"skill.md": "x"})

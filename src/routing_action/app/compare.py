@@ -19,6 +19,7 @@ from routing_action.domain.measured import (
     NamedBatch,
     gather,
 )
+from routing_action.domain.rerun import RUN_PROGRAM, build_run_command
 from routing_action.domain.verdict import Status
 from routing_action.harness.history import (
     BaseCommit,
@@ -173,9 +174,14 @@ def build_delta(
     policy: Policy,
     now: datetime,
     edited: Sequence[str] = (),
+    commit: str | None = None,
+    program: str = RUN_PROGRAM,
 ) -> Delta:
-    """Add the batches up, compare, decide the gate, and describe it all."""
-    measurement = gather(batches)
+    """Add the batches up, compare, decide the gate, and describe it all.
+
+    `commit` is the one that the results must be of, `program` how a run is started here.
+    """
+    measurement = gather(batches, commit)
     tree = Tree(
         case_ids=frozenset(case.case_id for case in corpus.cases),
         baseline=baselines.current,
@@ -191,13 +197,23 @@ def build_delta(
         reasons=gate.reasons,
         baseline=baselines.source,
         cases_file=corpus.file,
+        commit=_only_commit(measurement),
         agents=tuple(providers) or measurement.agents,
+        run_commands={
+            agent: build_run_command(options, agent, program)
+            for agent, options in measurement.run_options.items()
+        },
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=comparison.not_selected,
         notes=(*_notes(measurement, baselines, corpus, comparison), *_edits(edited)),
         totals=_totals(batches),
         rows=tuple(_entry(row, corpus.lines) for row in comparison.rows),
     )
+
+
+def _only_commit(measurement: Measurement) -> str | None:
+    (commit,) = measurement.commits if len(measurement.commits) == 1 else (None,)
+    return commit
 
 
 def _notes(
@@ -215,6 +231,9 @@ def _notes(
             "this change edits the baseline; known pairs are judged against the one at the merge "
             "base all the same"
         )
+    commits = sorted(commit[:12] for commit in measurement.commits if commit)
+    if len(commits) > 1:
+        notes.append(f"the results are of several commits: {', '.join(commits)}")
     if measurement.corpora - {corpus.sha256}:
         notes.append(f"the results were made with another version of {corpus.file}")
     if any(row.not_alike for row in comparison.rows):

@@ -201,6 +201,7 @@ def _options(plan: Plan, settings: RunSettings, shard: Shard) -> Options:
         matrix_key=shard.matrix_key,
         attempt=shard.attempt,
         cases_file=plan.corpus.file,
+        commit=settings.commit,
         corpus_sha256=plan.corpus.sha256,
         trials=selection.trials,
         timeout_seconds=settings.timeout_seconds,

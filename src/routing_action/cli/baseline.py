@@ -156,7 +156,7 @@ def _open(baseline_file: Path | None, init: bool) -> OpenBaseline:
 def _known_cases(cases_file: Path | None, *, needed: bool) -> frozenset[str] | None:
     """The case ids that exist; None where there is no case file and none is needed."""
     try:
-        path = cases_file or find_cases_file(Path.cwd())
+        path = cases_file or find_cases_file(Path())
     except DocumentError:
         if needed:
             raise
@@ -228,7 +228,7 @@ def check(
     path = baseline_file or find_baseline_file(Path.cwd())
     entries, document = read_baseline(path)
     checked = BaselineToCheck(str(path), entries, entry_lines(document), tuple(all_providers()))
-    corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
+    corpus = read_cases(cases_file or find_cases_file(Path()))
     wanted = tuple(find_provider(name).name for name in split_list(agents))
     findings = check_baseline(checked, corpus, wanted or named_agents(checked, DEFAULT_AGENTS))
     errors = [found for found in findings if found.severity == ERROR]

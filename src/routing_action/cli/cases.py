@@ -42,7 +42,7 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
 
     Exits with 2 where it cannot be used; warnings alone give 0, or 1 with --strict.
     """
-    path = cases_file or find_cases_file(Path.cwd())
+    path = cases_file or find_cases_file(Path())
     corpus = read_cases(path)
     findings = check_cases(corpus)
     if skills is not None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,11 +16,17 @@ from routing_action.app.compare import (
     locate_files,
     read_baselines,
 )
-from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.cli.options import (
+    cases_option,
+    find_provider,
+    full_commit,
+    run_program,
+    split_list,
+    stdout_style,
+)
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode, UsageError
-from routing_action.report.console import ConsoleStyle
 from routing_action.report.delta_text import render_delta_text
 from routing_action.store.baselines import find_baseline_file
 from routing_action.store.batch import write_atomically
@@ -84,6 +88,12 @@ from routing_action.store.unmeasured import has_results, read_unmeasured
 )
 @click.option("--fail-on-infra", is_flag=True, help="INFRA rows make the gate red too.")
 @click.option(
+    "--commit",
+    metavar="SHA",
+    callback=full_commit,
+    help="The results must be of this commit; others are red.",
+)
+@click.option(
     "--format",
     "output_format",
     type=click.Choice(["text", "json", "markdown"]),
@@ -104,6 +114,7 @@ def command(
     providers: tuple[str, ...],
     unmeasured: str,
     fail_on_infra: bool,
+    commit: str | None,
     output_format: str,
     output: Path | None,
 ) -> int:
@@ -142,14 +153,22 @@ def command(
             policy=Policy(fail_on_infra, unmeasured == "fail"),
             now=datetime.now(UTC),
             edited=edited_cases(request, corpus, Path.cwd(), os.environ),
+            commit=commit,
+            program=run_program(),
         )
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)
-    source = shlex.quote(str((*folders, *files)[0]))
+    source = shlex.quote(_from_here((*folders, *files)[0]))
     click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
+
+
+def _from_here(path: Path) -> str:
+    """A path as short as it can be typed in the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _shown(delta: Delta, output_format: str, source: str) -> str:
@@ -158,6 +177,4 @@ def _shown(delta: Delta, output_format: str, source: str) -> str:
         from routing_action.report.render import render_markdown  # noqa: PLC0415
 
         return render_markdown(delta)
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    width = shutil.get_terminal_size((100, 24)).columns
-    return render_delta_text(delta, ConsoleStyle(colour, width), source) + "\n"
+    return render_delta_text(delta, stdout_style(os.environ), source) + "\n"

@@ -129,7 +129,7 @@ def _chosen_case(
         )
     if case_id is None:
         return None
-    corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
+    corpus = read_cases(cases_file or find_cases_file(Path()))
     for case in corpus.cases:
         if fold(case.case_id) == fold(case_id):
             return case

@@ -15,6 +15,7 @@ from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionEr
 _COMMANDS = {
     "run": "Run cases on agent CLIs and prove which skills they loaded.",
     "compare": "Judge results against the baseline at the merge base.",
+    "report": "Render a delta for people.",
     "evaluate": "Judge a stored transcript; no agent is started.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Callable
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from routing_action.domain.provider import Provider
+from routing_action.domain.rerun import RUN_PROGRAM
 from routing_action.errors import UsageError
 from routing_action.providers.discovery import all_providers
+from routing_action.report.console import ConsoleStyle
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -69,6 +75,27 @@ def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:
             raise UsageError(f"{flag} {value!r}: not of the form provider:value")
         pairs[find_provider(name).name] = rest
     return pairs
+
+
+def run_program() -> str:
+    """How a run is started here: the short way where the current folder has one."""
+    return "./test.sh" if os.access("test.sh", os.X_OK) else RUN_PROGRAM
+
+
+def stdout_style(environ: Mapping[str, str]) -> ConsoleStyle:
+    """Colour only on a terminal and without NO_COLOR; the terminal's width in columns."""
+    colour = sys.stdout.isatty() and not environ.get("NO_COLOR")
+    return ConsoleStyle(colour, shutil.get_terminal_size((100, 24)).columns)
+
+
+def full_commit(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """A full commit id in lower case; a short one could name another commit tomorrow."""
+    if value and not re.fullmatch(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}", value):
+        raise UsageError(
+            f"--commit {value!r}: not a full commit id",
+            remedy="give all 40 characters, as `git rev-parse HEAD` prints them",
+        )
+    return value.lower() if value else None
 
 
 def seed_for(sample: int | None, seed: int | None) -> int | None:

@@ -76,7 +76,7 @@ def command(
     output_format: str,
 ) -> int:
     """Show what a run would do: its units, and the shards of a job matrix. Starts nothing."""
-    corpus = read_cases(cases_file or find_cases_file(Path.cwd()))
+    corpus = read_cases(cases_file or find_cases_file(Path()))
     names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
     selection = Selection(
         names, split_list(case_ids), split_list(categories), sample, seed_for(sample, seed), trials

@@ -20,6 +20,7 @@ from routing_action.cli.options import (
 )
 from routing_action.domain.tiers import compute_tier
 from routing_action.errors import UsageError
+from routing_action.harness.history import find_head
 from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.settings import RunSettings, positive_seconds, resolve_max_parallel
@@ -212,6 +213,7 @@ def command(
         workspace=workspace,
         skills=skills,
         replay=Path(replay) if replay else None,
+        commit=find_head(Path.cwd()),
         replay_speed=_speed(speed),
         confirm=confirm,
         fail_on_infra=fail_on_infra,
@@ -254,7 +256,7 @@ def _cases_file(given: Path | None, replay: Path | None) -> Path:
     """The file that was named, else the replay set's own, else the repository's."""
     if given is None and replay is not None and (replay / "cases.json").is_file():
         return replay / "cases.json"
-    return given or find_cases_file(Path.cwd())
+    return given or find_cases_file(Path())
 
 
 def _plan(

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -19,9 +16,10 @@ from routing_action.app.launch import LiveLauncher, ReplayLauncher
 from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, new_uuid
 from routing_action.app.run import Batch, Shard, run_batch
+from routing_action.cli.options import run_program, stdout_style
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
-from routing_action.report.console import ConsoleStyle, render_console
+from routing_action.report.console import render_console
 from routing_action.settings import RunSettings, build_command
 from routing_action.store.baselines import Entries, find_baseline_file, read_baseline
 from routing_action.store.batch import BatchFolder, render_results, write_atomically
@@ -46,7 +44,14 @@ def run_and_report(
     if as_json:
         click.echo(render_results(batch.results), nl=False)
     else:
-        click.echo(_render(batch, plan, settings))
+        text = render_console(
+            batch.results,
+            reason=batch.reason,
+            artifacts=str(batch.folder.path),
+            program=run_program(),
+            style=stdout_style(settings.environ),
+        )
+        click.echo(text)
     return int(batch.exit_code)
 
 
@@ -127,20 +132,3 @@ def _signals(cancel: asyncio.Event) -> Iterator[None]:
 def _write_error(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
-
-
-def _render(batch: Batch, plan: Plan, settings: RunSettings) -> str:
-    colour = sys.stdout.isatty() and not settings.environ.get("NO_COLOR")
-    style = ConsoleStyle(colour, shutil.get_terminal_size((100, 24)).columns)
-    rerun = "./test.sh" if os.access("test.sh", os.X_OK) else "routing-action run"
-    if settings.replay is not None:
-        rerun += f" --replay={shlex.quote(str(settings.replay))}"
-    if Path(plan.corpus.file) != Path.cwd() / "cases.json":
-        rerun += f" --cases {shlex.quote(plan.corpus.file)}"
-    return render_console(
-        batch.results,
-        reason=batch.reason,
-        artifacts=str(batch.folder.path),
-        rerun=rerun,
-        style=style,
-    )

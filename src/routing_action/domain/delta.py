@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections import Counter
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.gate import Conclusion
-from routing_action.domain.results import Count, Timestamp
+from routing_action.domain.results import Commit, Count, Timestamp
 from routing_action.domain.verdict import Status
 
 DELTA_SCHEMA_VERSION = 1
@@ -74,7 +75,11 @@ class Totals(_Model):
 
 
 class Delta(_Model):
-    """The whole of delta.json; red rows stand first."""
+    """The whole of delta.json; red rows stand first.
+
+    `commit` is the one that was measured, null where the results do not agree or do not tell;
+    `run_commands` holds for each agent the shell command that measures it again.
+    """
 
     schema_version: Literal[1] = 1
     generated_at_utc: Timestamp
@@ -82,9 +87,23 @@ class Delta(_Model):
     reasons: tuple[str, ...]
     baseline: BaselineSource
     cases_file: str
+    commit: Commit | None = None
     agents: tuple[str, ...]
+    run_commands: dict[str, str] = Field(default_factory=dict)
     counts: dict[DeltaKind, Annotated[int, Field(ge=0)]]
     not_selected: Count
     notes: tuple[str, ...]
     totals: Totals
     rows: tuple[DeltaEntry, ...]
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        counted = Counter(row.kind for row in self.rows)
+        if counted != Counter(self.counts):
+            raise ValueError("counts do not match the rows")
+        if self.conclusion is not Conclusion.FAILURE and any(row.gates for row in self.rows):
+            raise ValueError(f"conclusion is {self.conclusion.value}, though a row gates")
+        pairs = {(row.case_id, row.agent) for row in self.rows}
+        if len(pairs) != len(self.rows):
+            raise ValueError("a pair has two rows")
+        return self

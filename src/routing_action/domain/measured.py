@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
 from routing_action.domain.baseline import Pair
+from routing_action.domain.plan import DEFAULT_TIMEOUT_SECONDS
 
 StatusName = Literal["pass", "fail", "infra_error"]
 
@@ -46,7 +47,7 @@ class MeasuredRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class MeasuredOptions(msgspec.Struct, frozen=True):
-    """The selection that a batch was planned with."""
+    """The selection that a batch was planned with, and how it was run."""
 
     agents: tuple[str, ...]
     selected_case_ids: tuple[str, ...]
@@ -56,7 +57,16 @@ class MeasuredOptions(msgspec.Struct, frozen=True):
     shard: str | None = None
     matrix_key: str | None = None
     cases_file: str = ""
+    commit: str | None = None
     replay: str | None = None
+    skills: str | None = None
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+    idle_timeout_seconds: float | None = None
+    provider_timeouts: dict[str, float] = msgspec.field(default_factory=dict)
+    provider_models: dict[str, str] = msgspec.field(default_factory=dict)
+    subagent_loads: Literal["count", "ignore"] = "count"
+    allow_log_fallback_pass: bool = False
+    workspace: Literal["isolated", "shared"] = "isolated"
 
 
 class MeasuredBatch(msgspec.Struct, frozen=True):
@@ -100,13 +110,18 @@ class Measurement:
     selected: frozenset[Pair]
     agents: tuple[str, ...]
     corpora: frozenset[str]
+    commits: frozenset[str | None]
+    run_options: Mapping[str, MeasuredOptions]
     errors: tuple[str, ...]
 
 
-def gather(batches: Sequence[NamedBatch]) -> Measurement:
-    """Add batches up: the highest attempt of each key, shards together, no pair twice."""
+def gather(batches: Sequence[NamedBatch], commit: str | None = None) -> Measurement:
+    """Add batches up: the highest attempt of each key, shards together, no pair twice.
+
+    With `commit`, results of another commit, or of none that is known, are an error each.
+    """
     latest = _latest(batches)
-    errors = list(_lost_shards(latest))
+    errors = [*_lost_shards(latest), *(_stale(latest, commit) if commit else ())]
     rows: dict[Pair, list[MeasuredRow]] = {}
     owners: dict[Pair, NamedBatch] = {}
     for named in latest:
@@ -123,6 +138,10 @@ def gather(batches: Sequence[NamedBatch]) -> Measurement:
         selected=frozenset(_selected(latest)),
         agents=tuple(dict.fromkeys(a for named in latest for a in named.batch.options.agents)),
         corpora=frozenset(named.batch.options.corpus_sha256 for named in latest),
+        commits=frozenset(named.batch.options.commit for named in latest),
+        run_options={
+            a: named.batch.options for named in latest for a in named.batch.options.agents
+        },
         errors=tuple(dict.fromkeys(errors)),
     )
 
@@ -148,6 +167,14 @@ def _selected(batches: Iterable[NamedBatch]) -> Iterable[Pair]:
     for named in batches:
         options = named.batch.options
         yield from itertools.product(options.selected_case_ids, options.agents)
+
+
+def _stale(batches: Iterable[NamedBatch], commit: str) -> Iterator[str]:
+    for named in batches:
+        measured = named.batch.options.commit
+        if measured != commit:
+            what = f"commit {measured[:12]}" if measured else "an unknown commit"
+            yield f"{named.file}: results of {what}, not of {commit[:12]} which is under review"
 
 
 def _lost_shards(batches: Sequence[NamedBatch]) -> Iterable[str]:

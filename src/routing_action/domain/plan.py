@@ -7,6 +7,11 @@ from dataclasses import dataclass
 
 from routing_action.domain.case import Case
 
+DEFAULT_CASES_FILE = "cases.json"
+
+DEFAULT_TIMEOUT_SECONDS = 300.0
+"""The wall deadline of a unit where none is given."""
+
 DEFAULT_DURATION_MS = 30_000
 """What a pair without a recorded duration is taken to last, in milliseconds."""
 

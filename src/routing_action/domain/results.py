@@ -20,6 +20,7 @@ Uuid4 = Annotated[
     ),
 ]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Commit = Annotated[str, StringConstraints(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
 Timestamp = Annotated[
     str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$")
 ]
@@ -130,6 +131,7 @@ class Options(_Model):
     matrix_key: str | None
     attempt: Annotated[int, Field(ge=1)]
     cases_file: str = ""
+    commit: Commit | None = None
     corpus_sha256: Sha256
     trials: Annotated[int, Field(ge=1)]
     timeout_seconds: Annotated[float, Field(gt=0)]

@@ -77,6 +77,15 @@ def resolve_commit(repository: Path, ref: str, *, environ: Mapping[str, str]) ->
     return BaseCommit(found.sha, date[1], f"commit that {found} names")
 
 
+def find_head(repository: Path) -> str | None:
+    """The full id of the commit that is checked out; None where git knows of none here."""
+    try:
+        top = find_work_tree(repository)
+    except HarnessError:
+        return None
+    return resolve(top, "HEAD") if top else None
+
+
 def read_file_at(
     commit: BaseCommit, path: Path, *, environ: Mapping[str, str] | None = None
 ) -> bytes | None:

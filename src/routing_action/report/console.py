@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from routing_action.domain.rerun import build_run_command, select_case
 from routing_action.domain.results import PairSummary, Results, UnitResult
 from routing_action.domain.verdict import Status
 
@@ -25,11 +25,14 @@ class ConsoleStyle:
 
 
 def render_console(
-    results: Results, *, reason: str, artifacts: str, rerun: str, style: ConsoleStyle
+    results: Results, *, reason: str, artifacts: str, program: str, style: ConsoleStyle
 ) -> str:
-    """The final text of a run: matrix, reasons, totals and the artifact folder."""
+    """The final text of a run: matrix, reasons, totals and the artifact folder.
+
+    `program` is how a run is started here, for the commands that are offered.
+    """
     lines = [*_matrix(results, style), *_skill_notes(results), ""]
-    lines += _reasons(results, rerun, style)
+    lines += _reasons(results, program, style)
     summary = results.summary
     runs = "1 run" if summary.total == 1 else f"{summary.total} runs"
     lines.append(
@@ -78,9 +81,11 @@ def _short(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _reasons(results: Results, rerun: str, style: ConsoleStyle) -> list[str]:
+def _reasons(results: Results, program: str, style: ConsoleStyle) -> list[str]:
     red = list(_first_red(results))
-    lines = [line for row in red[:_MANY] for line in _reason(row, rerun, style)]
+    lines = [
+        line for row in red[:_MANY] for line in _reason(row, _rerun(results, row, program), style)
+    ]
     if len(red) > _MANY:
         lines += [f"and {len(red) - _MANY} more; see results.json", ""]
     return lines
@@ -93,6 +98,10 @@ def _first_red(results: Results) -> Iterator[UnitResult]:
         if row.status is not Status.PASS and (row.agent, row.case_id) not in seen:
             seen.add((row.agent, row.case_id))
             yield row
+
+
+def _rerun(results: Results, row: UnitResult, program: str) -> str:
+    return select_case(build_run_command(results.options, row.agent, program), row.case_id)
 
 
 def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
@@ -108,7 +117,7 @@ def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
     if row.loaded_skills:
         lines.append(f"  loaded   {', '.join(row.loaded_skills)}")
     lines += _proofs(row, style.width)
-    lines += [f"  rerun    {rerun} --agents {row.agent} --case-id {shlex.quote(row.case_id)}", ""]
+    lines += [f"  rerun    {rerun}", ""]
     return lines
 
 

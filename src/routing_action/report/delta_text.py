@@ -20,7 +20,7 @@ def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS
     view = build_view(delta)
     lines = [f"delta against {view.baseline}"]
     lines += [f"note: {printable(note)}" for note in delta.notes]
-    lines += [line for row in view.changed[:_MANY] for line in _row(row, style, results)]
+    lines += [line for row in view.changed[:_MANY] for line in _row(delta, row, style, results)]
     if len(view.changed) > _MANY:
         lines.append(f"and {len(view.changed) - _MANY} more; see --format json")
     lines.append(f"{view.counts or 'nothing'}, {delta.not_selected} not selected")
@@ -28,7 +28,7 @@ def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS
     return "\n".join(lines)
 
 
-def _row(row: DeltaEntry, style: ConsoleStyle, results: str) -> list[str]:
+def _row(delta: Delta, row: DeltaEntry, style: ConsoleStyle, results: str) -> list[str]:
     word = row.kind.value.ljust(11)
     colour = "31" if row.gates else "32" if row.kind is DeltaKind.IMPROVEMENT else "33"
     flaky = f" [flaky {row.passed}/{row.trials}]" if row.flaky else ""
@@ -37,7 +37,7 @@ def _row(row: DeltaEntry, style: ConsoleStyle, results: str) -> list[str]:
     ]
     lines += [f"{'':11} not alike: {printable(note)}" for note in row.not_alike]
     if row.gates and row.got is not None:
-        lines.append(f"{'':11} rerun: {rerun_command(row)}")
+        lines.append(f"{'':11} rerun: {rerun_command(delta, row)}")
         lines.append(f"{'':11} accept: {accept_command(row, results)}")
     if row.kind is DeltaKind.IMPROVEMENT:
         lines.append(f"{'':11} lock it in: {accept_command(row, results)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined
@@ -29,7 +30,7 @@ def render_markdown(delta: Delta, overrides: Path | None = None) -> str:
     environment.filters["span"] = code_span
     environment.filters["cell"] = lambda text: code_span(str(text), in_table=True)
     environment.filters["block"] = code_block
-    environment.filters["rerun"] = rerun_command
+    environment.filters["rerun"] = partial(rerun_command, delta)
     environment.filters["accept"] = accept_command
     environment.filters["cell_text"] = cell_text
     template = environment.get_template("delta.md.j2")

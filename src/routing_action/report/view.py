@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
 from routing_action.domain.gate import Conclusion
+from routing_action.domain.rerun import RUN_PROGRAM, select_case
 
 _QUIET = (DeltaKind.OK,)
 _TITLES = {
@@ -104,9 +105,13 @@ def _totals(delta: Delta) -> str:
     return f"{totals.trials} runs, {totals.duration_ms / 1000:.1f} s of agent time{cost}{made}"
 
 
-def rerun_command(row: DeltaEntry) -> str:
-    """The command that measures this pair again."""
-    return f"routing-action run --agents {row.agent} --case-id {shlex.quote(row.case_id)}"
+def rerun_command(delta: Delta, row: DeltaEntry) -> str:
+    """The command that measures this pair again, as it was measured."""
+    return select_case(delta.run_commands.get(row.agent, _plain_run(row.agent)), row.case_id)
+
+
+def _plain_run(agent: str) -> str:
+    return f"{RUN_PROGRAM} --agents {shlex.quote(agent)}"
 
 
 def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from routing_action.domain.case import Case
 from routing_action.domain.naming import fold
+from routing_action.domain.plan import DEFAULT_CASES_FILE
 from routing_action.domain.results import Results
 from routing_action.errors import DocumentError
 from routing_action.store.json_text import JsonText
@@ -21,7 +22,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 MAX_CASES_BYTES = 16 * 2**20
 MAX_RESULTS_BYTES = 256 * 2**20
-DEFAULT_CASE_FILES = ("cases.json", "tests/agent-routing/cases.json")
+DEFAULT_CASE_FILES = (DEFAULT_CASES_FILE, "tests/agent-routing/cases.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +129,17 @@ def _case(document: JsonText, path: tuple[str | int, ...], item: object) -> Case
 
 
 def validate(
-    model: type[Model], document: JsonText, path: Sequence[str | int], item: object
+    model: type[Model],
+    document: JsonText,
+    path: Sequence[str | int],
+    item: object,
+    *,
+    remedy: str = "",
 ) -> Model:
-    """Build a model, or name line, field and remedy of the first thing that is wrong."""
+    """Build a model, or name line, field and remedy of the first thing that is wrong.
+
+    `remedy` is for what has no nearer one.
+    """
     try:
         return model.model_validate(item)
     except ValidationError as error:
@@ -141,7 +150,7 @@ def validate(
             file=document.file,
             line=document.line_of([*path, *where]),
             field=_field_name(path, where),
-            remedy=_remedy(model, first["type"], where),
+            remedy=_remedy(model, first["type"], where) or remedy,
         ) from None
 
 

@@ -5,92 +5,29 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from routing_action.domain.outcome import Outcome
 from routing_action.domain.results import (
-    Options,
     Results,
     Summary,
     UnitResult,
     summarise,
     summarise_pairs,
 )
-from routing_action.domain.transcript import EndedBy
 from routing_action.domain.verdict import Status
+from tests.result_rows import make_results, make_row
 
 PASS, FAIL, INFRA = Status.PASS, Status.FAIL, Status.INFRA_ERROR
 
 
 def row(number: int, status: Status, *, case_id: str = "c1", trial: int = 1) -> UnitResult:
-    return UnitResult(
-        unit_run_id=f"00000000-0000-4000-8000-{number:012}",
-        agent="claude",
-        case_id=case_id,
-        category="",
-        status=status,
-        expected_skill="widget-testing",
-        source="none",
-        matched_evidence=(),
-        missing_evidence=(),
-        token_hits={},
-        tool_use_proof_lines=(),
-        matched_log_file=None,
-        optional_hits=(),
-        disallowed_hits=(),
-        failure_kind=None,
-        failure_category=None,
-        timed_out=False,
-        duration_ms=1,
-        command=("claude",),
-        exit_code=0,
-        output_excerpt="",
-        error=None,
-        trial=trial,
-        outcome=Outcome.COMPLETED,
-        ended_by=EndedBy.EXIT,
-        survivors=(),
-        recognised_events=1,
-        unrecognised_events=0,
-        catalogue=None,
-        usage=None,
-        cost_usd=None,
-        cli_version=None,
-        model=None,
-    )
+    return make_row(number, status=status, case_id=case_id, trial=trial)
 
 
 def trials(*statuses: Status) -> list[UnitResult]:
     return [row(number, status, trial=number + 1) for number, status in enumerate(statuses)]
 
 
-OPTIONS = Options(
-    agents=("claude",),
-    categories=(),
-    case_ids=(),
-    selected_case_ids=("c1",),
-    sample=None,
-    seed=None,
-    shard=None,
-    matrix_key=None,
-    attempt=1,
-    corpus_sha256="0" * 64,
-    trials=1,
-    timeout_seconds=300,
-    max_parallel=4,
-    log_scan=True,
-    workspace="isolated",
-    replay=None,
-    fail_on_infra=False,
-)
-
-
 def results_of(rows: list[UnitResult], summary: Summary | None = None) -> Results:
-    return Results(
-        batch_run_id="00000000-0000-4000-8000-000000000000",
-        generated_at_utc="2026-01-01T00:00:00Z",
-        summary=summary or summarise(rows),
-        options=OPTIONS,
-        results=tuple(rows),
-    )
+    return make_results(*rows, **({"summary": summary} if summary else {}))
 
 
 def test_rows_are_counted_by_status() -> None:

@@ -24,7 +24,7 @@ def render(results: Results, style: ConsoleStyle | None = None) -> str:
         results,
         reason="1 pair failed",
         artifacts="/tmp/batch",
-        rerun="./test.sh",
+        program="./test.sh",
         style=style or ConsoleStyle(),
     )
 

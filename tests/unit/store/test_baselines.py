@@ -9,13 +9,14 @@ import pytest
 
 from routing_action.domain.baseline import BaselineEntry, MadeWith
 from routing_action.domain.verdict import Status
-from routing_action.errors import DocumentError, ExitCode
+from routing_action.errors import DocumentError
 from routing_action.store.baselines import (
     entry_lines,
     find_baseline_file,
     parse_baseline,
     read_baseline,
 )
+from tests.bad_files import expect_refusal
 from tests.command_line import ROOT
 
 GOOD = '{"a": {"claude": {"expected_status": "pass"}}}'
@@ -137,14 +138,9 @@ BAD_FILES = {
 def test_a_bad_baseline_says_where_and_how_to_mend_it(tmp_path: Path, name: str) -> None:
     """Each kind of mistake names the line or the field and the next step."""
     text, cause, remedy = BAD_FILES[name]
-    path = tmp_path / "provider-baseline.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(DocumentError) as caught:
-        read_baseline(path)
-    assert caught.value.exit_code is ExitCode.USAGE
-    assert str(caught.value).startswith(f"{path}")
-    assert cause in str(caught.value)
-    assert remedy in caught.value.remedy
+    expect_refusal(
+        read_baseline, tmp_path / "provider-baseline.json", text, cause=cause, remedy=remedy
+    )
 
 
 def test_bytes_that_are_no_utf8_name_their_line() -> None:

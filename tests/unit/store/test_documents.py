@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.errors import DocumentError, ExitCode
+from routing_action.errors import DocumentError
 from routing_action.store.documents import find_cases_file, read_cases, read_results
+from tests.bad_files import expect_refusal
 
 GOOD = {"case_id": "one", "prompt": "Do it.", "expected_skill": "foo"}
 
@@ -61,14 +62,7 @@ BAD_FILES = {
 def test_a_bad_case_file_says_where_and_how_to_mend_it(tmp_path: Path, name: str) -> None:
     """Each kind of mistake names the line or the field and the next step."""
     text, cause, remedy = BAD_FILES[name]
-    path = tmp_path / "cases.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(DocumentError) as caught:
-        read_cases(path)
-    assert caught.value.exit_code is ExitCode.USAGE
-    assert str(caught.value).startswith(f"{path}:")
-    assert cause in str(caught.value)
-    assert remedy in caught.value.remedy
+    expect_refusal(read_cases, tmp_path / "cases.json", text, cause=cause, remedy=remedy)
 
 
 def test_bytes_that_are_no_utf8_name_their_line(tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+"""The command that measures pairs again as they were measured, from what results.json tells."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from routing_action.domain.measured import MeasuredOptions
+from routing_action.domain.plan import DEFAULT_CASES_FILE, DEFAULT_TIMEOUT_SECONDS
+from routing_action.domain.results import Options
+
+RUN_PROGRAM = "routing-action run"
+"""How a run is started where the repository has no `./test.sh`."""
+
+
+_AnyOptions = Options | MeasuredOptions
+
+
+def build_run_command(options: _AnyOptions, agent: str, program: str) -> str:
+    """The shell command for one agent; `program` is how a run is started, such as `./test.sh`.
+
+    It holds every option that changes what is measured and is not at its default; a selection
+    is put behind it: `--case-id NAME`.
+    """
+    words = [*_set_up(options), *_limits(options, agent), "--agents", agent]
+    return " ".join((program, *map(shlex.quote, words)))
+
+
+def _set_up(options: _AnyOptions) -> Iterator[str]:
+    own = str(PurePath(options.replay) / "cases.json") if options.replay else ""
+    if options.replay:
+        yield f"--replay={options.replay}"
+    if options.cases_file not in {"", DEFAULT_CASES_FILE, own}:
+        yield from ("--cases", options.cases_file)
+    if options.skills:
+        yield from ("--skills", options.skills)
+    if options.workspace != "isolated":
+        yield from ("--workspace", options.workspace)
+
+
+def _limits(options: _AnyOptions, agent: str) -> Iterator[str]:
+    if agent in options.provider_models:
+        yield from ("--provider-model", f"{agent}:{options.provider_models[agent]}")
+    seconds = options.provider_timeouts.get(agent, options.timeout_seconds)
+    if seconds != DEFAULT_TIMEOUT_SECONDS:
+        yield from ("--timeout-seconds", f"{seconds:g}")
+    if options.idle_timeout_seconds is not None:
+        yield from ("--idle-timeout-seconds", f"{options.idle_timeout_seconds:g}")
+    # A replay set has its own number of trials.
+    if options.trials > 1 and not options.replay:
+        yield from ("--trials", str(options.trials))
+    if options.subagent_loads != "count":
+        yield from ("--subagent-loads", options.subagent_loads)
+    if options.allow_log_fallback_pass:
+        yield "--allow-log-fallback-pass"
+
+
+def select_case(command: str, case_id: str) -> str:
+    """A run command for a single case."""
+    return f"{command} --case-id {shlex.quote(case_id)}"
