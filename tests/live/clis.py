@@ -24,25 +24,30 @@ _UNREACHABLE = (
 )  # fmt: skip
 
 
-def cache_folder(lock: str) -> Path:
+def cache_folder(lock: str, project: Path = LIVE) -> Path:
     """Where what a lock file pins is kept: below the user's cache folder, by the lock's hash."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    digest = hashlib.sha256((LIVE / lock).read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256((project / lock).read_bytes()).hexdigest()[:16]
     return Path(base) / "routing-action" / "live-agents" / digest
 
 
 def install_clis() -> list[Path]:
     """The folders for PATH: the CLIs' programs and Node's; skips where they cannot be had."""
+    return [install_packages(LIVE) / ".bin", *install_node()]
+
+
+def install_packages(project: Path) -> Path:
+    """The node_modules of a folder with package.json, its lock and .npmrc; skips as above."""
     node = install_node()
-    folder = cache_folder("package-lock.json")
+    folder = cache_folder("package-lock.json", project)
     if not (folder / "complete").exists():
         folder.mkdir(parents=True, exist_ok=True)
         for name in _FILES:
-            shutil.copyfile(LIVE / name, folder / name)
+            shutil.copyfile(project / name, folder / name)
         path = os.pathsep.join([*map(str, node), os.environ["PATH"]])
         _run([*_npm(node), "ci", "--no-progress"], folder, path)
         (folder / "complete").touch()
-    return [folder / "node_modules" / ".bin", *node]
+    return folder / "node_modules"
 
 
 def install_node() -> list[Path]:

@@ -23,6 +23,8 @@ _COMMANDS = {
     "providers": "List the agent CLIs that are known.",
     "schema": "Print the JSON Schema of a file format.",
 }
+_HIDDEN = ("action",)
+"""What no person types: the stages of action.yml."""
 
 
 class _LazyGroup(click.Group):
@@ -34,7 +36,7 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, None for an unknown one."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in (*_COMMANDS, *_HIDDEN):
             return None
         module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command
