@@ -1,4 +1,4 @@
-"""The action's stages `aggregate` (the gate over all legs) and what is published of it."""
+"""The action's stage `aggregate`: the gate over all legs, and its reports."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from routing_action.app.action_base import choose_base
 from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
 from routing_action.app.action_verdict import with_legs
 from routing_action.app.judge import Judged, Judgement, judge
+from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
-from routing_action.errors import ExitCode, HarnessError
+from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.harness.history import find_head
 from routing_action.store.batch import write_atomically
 from routing_action.store.unmeasured import read_unmeasured
 
-DELTA_FILE = "delta.json"
 _STATUS = {
     Conclusion.SUCCESS: "passed",
     Conclusion.FAILURE: "failed",
@@ -31,9 +31,20 @@ _STATUS = {
 
 
 def aggregate(step: Step) -> ExitCode:
-    """Judge what all legs left, write the reports, and give the gate as an exit code."""
-    legs = _legs_folder(step)
+    """Judge what all legs left, write the reports, and give the gate as an exit code.
+
+    Where nothing can be judged, the reason is left beside the reports, to be posted.
+    """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
+    try:
+        return _aggregate(step, report)
+    except RoutingActionError as error:
+        write_atomically(report / ERROR_FILE, f"{error}\n")
+        raise
+
+
+def _aggregate(step: Step, report: Path) -> ExitCode:
+    legs = _legs_folder(step)
     jobs = parse_jobs(step.inputs.text("needs"))
     judged = _judge(step, jobs, legs)
     if judged.delta is None:
@@ -107,15 +118,3 @@ def _describe(step: Step, delta: Delta, report: Path) -> None:
 def _code(delta: Delta) -> ExitCode:
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
-
-
-def adopt(step: Step) -> ExitCode:
-    """Take the report of another run."""
-    step.output(status="passed")
-    return ExitCode.PASSED
-
-
-def publish_report(step: Step) -> ExitCode:
-    """Post."""
-    step.summarise("published\n")
-    return ExitCode.PASSED

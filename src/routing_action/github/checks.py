@@ -24,7 +24,7 @@ def publish_check(client: Client, place: Place, output: CheckOutput) -> str:
     runs = f"/repos/{place.repository}/check-runs"
     own = f"routing-action/{place.key}/{place.run_id or '0'}/{place.run_attempt}"
     first, *more = list(_batches(output.annotations)) or [()]
-    body = {
+    body: dict[str, Any] = {
         "name": output.name,
         "external_id": own,
         "status": "completed",

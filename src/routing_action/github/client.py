@@ -5,6 +5,7 @@ The policy knows no library; `door.py` holds PyGithub, `dry_run.py` writes paylo
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -105,7 +106,7 @@ class Client:
         find: Callable[[], Any | None] | None = None,
     ) -> Response:
         patience = PATIENCE_SECONDS
-        for attempt in range(1, TRIES + 1):
+        for attempt in itertools.count(1):
             response = self._try(verb, path, body)
             if response.status < 400 and response.status:
                 return response
@@ -120,8 +121,8 @@ class Client:
             if made is not None:
                 return Response(200, {}, made)
             if is_last:
-                break
-        raise _failure(verb, path, response)
+                raise _failure(verb, path, response)
+        raise AssertionError("the last try returns or raises")  # pragma: no cover
 
     def _try(self, verb: str, path: str, body: Mapping[str, Any] | None) -> Response:
         try:
@@ -149,9 +150,6 @@ def _failure(verb: str, path: str, response: Response) -> ApiError:
     if response.status == 0:
         return ApiError(f"{call}: {response.message}", status=0, remedy="run the job again later")
     if is_rate_limited(response.status, response.headers, response.message):
-        return ApiError(
-            f"{call}: the rate limit is used up",
-            status=response.status,
-            remedy="run it again later",
-        )
+        cause = f"{call}: the rate limit is used up"
+        return ApiError(cause, status=response.status, remedy="run the job again later")
     return describe_failure(verb, path, response.status, response.message)

@@ -110,8 +110,10 @@ def decide_comment(mode: CommentMode, existing: Marker | None, ours: Marker) -> 
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """What to post, without the marker: `full` in forms from longest to shortest, all within
-    GitHub's limit; `superseded` for a comment that has nothing to say any more.
+    """What to post, without the marker.
+
+    `full` in forms from longest to shortest, all within GitHub's limit; `superseded` for a
+    comment that has nothing to say any more.
     """
 
     full: Sequence[str]
