@@ -27,6 +27,16 @@ def lint(folder: Path, workflows: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in _findings(folder, files) if text}
 
 
+def lint_action(folder: Path, text: str) -> str:
+    """What jactionlint prints about an action, empty where all is well.
+
+    It alone sees an input or a step's output that a composite does not have.
+    """
+    file = folder / "action.yml"
+    file.write_text(text, encoding="utf-8")
+    return _run(["jactionlint", "--no-online", "--strict-exit", str(file)], folder)
+
+
 def _findings(folder: Path, files: Sequence[str]) -> list[tuple[str, str]]:
     zizmor = ["zizmor", "--offline", "--strict-collection", "--no-progress"]
     jactionlint = ["jactionlint", "--no-online", "--strict-exit", "--ignore", _NO_LOCK]

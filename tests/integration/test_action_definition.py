@@ -11,7 +11,7 @@ import pytest
 
 from routing_action.app.action_inputs import COMMANDS, INPUTS, OUTPUTS, variable
 from tests.workflow_files import ACTION, ROOT, WORKFLOWS, load_yaml, read_yaml, steps_of
-from tests.workflow_tools import lint
+from tests.workflow_tools import lint, lint_action
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```ya?ml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -201,3 +201,20 @@ def test_a_broken_workflow_is_an_error_of_its_linter(
     """None of the tools passes over what it cannot read."""
     assert old in GOOD
     assert tool in lint(tmp_path, {"broken.yml": GOOD.replace(old, new, 1)})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("inputs.case-ids", "inputs.case-idz"),
+        ("steps.prepare.outputs.command", "steps.prepar.outputs.command"),
+        ("steps.publish.outputs", "steps.publsh.outputs"),
+    ],
+)
+def test_a_slip_inside_the_composite_is_an_error(old: str, new: str, tmp_path: Path) -> None:
+    """GitHub would put an empty text there."""
+    text = ACTION.read_text("utf-8")
+    assert lint_action(tmp_path, text) == ""
+    assert new.partition(".outputs")[0].rpartition(".")[2] in lint_action(
+        tmp_path, text.replace(old, new, 1)
+    )
