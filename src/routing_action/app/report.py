@@ -1,15 +1,25 @@
-"""Renders a delta into everything that is published of it."""
+"""Renders a delta into everything that is published of it, and into files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
 from routing_action.domain.publication import CheckOutput
 from routing_action.report.escape import code_block, code_span
 from routing_action.report.view import build_view
+from routing_action.store.batch import stream_atomically, write_atomically
+from routing_action.store.measured_files import no_collector
+from routing_action.store.unit_files import stream_units
+
+HTML_FILE = "report.html"
+JUNIT_FILE = "junit.xml"
+COMMENT_FILE = "comment.md"
+SUMMARY_FILE = "summary.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +73,56 @@ def render_error(message: str, place: Place) -> Rendered:
 def check_name(place: Place) -> str:
     """The name of the check run, which branch protection can ask for."""
     return "routing gate" if place.key == "routing" else f"routing gate ({place.key})"
+
+
+def write_reports(
+    delta: Delta,
+    folder: Path,
+    place: Place,
+    *,
+    results: Sequence[Path] = (),
+    templates: Path | None = None,
+) -> tuple[str, ...]:
+    """Write comment, summary, HTML and JUnit into a folder; warnings about templates.
+
+    `results` are results.json files or folders of them, for the units' details; without them the
+    HTML shows the delta alone.
+    """
+    rendered, warnings = render_all(delta, place, templates)
+    write_atomically(folder / COMMENT_FILE, rendered.comment[0])
+    write_atomically(folder / SUMMARY_FILE, rendered.summary)
+    warning = write_html_file(folder / HTML_FILE, delta, place, results, templates)
+    write_junit_file(folder / JUNIT_FILE, delta, place, results)
+    return (*warnings, *([warning] if warning else []))
+
+
+def write_html_file(
+    file: Path,
+    delta: Delta,
+    place: Place,
+    results: Sequence[Path],
+    templates: Path | None = None,
+) -> str:
+    """Write the HTML report; why the user's template could not be used, or an empty text."""
+    from routing_action.report.html import write_html  # noqa: PLC0415
+    from routing_action.report.render import prefer_overrides  # noqa: PLC0415
+
+    def draw(overrides: Path | None) -> None:
+        _stream(
+            file,
+            lambda out: write_html(out, delta, stream_units(results), place, overrides=overrides),
+        )
+
+    return prefer_overrides(draw, templates)[1]
+
+
+def write_junit_file(file: Path, delta: Delta, place: Place, results: Sequence[Path]) -> None:
+    """Write the JUnit XML."""
+    from routing_action.report.junit import write_junit  # noqa: PLC0415
+
+    _stream(file, lambda out: write_junit(out, delta, stream_units(results), place))
+
+
+def _stream(file: Path, write: Callable[[TextIO], None]) -> None:
+    with stream_atomically(file) as out, no_collector():
+        write(out)

@@ -12,6 +12,7 @@ from routing_action.app.action_base import choose_base
 from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
 from routing_action.app.action_verdict import with_legs
 from routing_action.app.judge import Judged, Judgement, judge
+from routing_action.app.report import HTML_FILE, JUNIT_FILE, write_reports
 from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
@@ -21,7 +22,7 @@ from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.harness.history import find_head
 from routing_action.store.batch import write_atomically
-from routing_action.store.unmeasured import read_unmeasured
+from routing_action.store.unmeasured import has_results, read_unmeasured
 
 _STATUS = {
     Conclusion.SUCCESS: "passed",
@@ -52,8 +53,30 @@ def _aggregate(step: Step, report: Path) -> ExitCode:
     reasons = judge_legs(jobs, _keys(judged), read_unmeasured((legs,)))
     delta = with_legs(judged.delta, jobs, reasons)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
+    _write_reports(step, delta, report, legs)
     _describe(step, delta, report)
     return _code(delta)
+
+
+def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
+    """Every form of the report; one that cannot be written is a warning, for the gate must end."""
+    place = step.context.place(step.variable("ROUTING_LEG"))
+    named = step.inputs.text("templates")
+    try:
+        warnings = write_reports(
+            delta, report, place, results=_results(legs), templates=Path(named) if named else None
+        )
+    except RoutingActionError as error:
+        warnings = (str(error),)
+    for warning in warnings:
+        step.say("warning", warning)
+    for name, file in (("html", HTML_FILE), ("junit", JUNIT_FILE)):
+        if (report / file).is_file():
+            step.output(**{name: str(report / file)})
+
+
+def _results(legs: Path) -> tuple[Path, ...]:
+    return (legs,) if has_results((legs,)) else ()
 
 
 def _legs_folder(step: Step) -> Path:
