@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -343,7 +344,7 @@ def test_expected_failures_without_a_measurement_are_red_on_request(gate: Job) -
     asked = {"baseline": "lower.json"}
     assert judge(gate, **asked)["exit-code"] == "0"
     again = Job(gate.root, gate.files, "push")
-    (gate.files / "temp" / "routing-action" / "report-aggregate-routing" / "delta.json").unlink()
+    shutil.rmtree(gate.files / "temp" / "routing-action" / "report-aggregate-routing")
     assert judge(again, fail_on_infra="true", **asked)["exit-code"] == "1"
 
 
