@@ -6,12 +6,15 @@ an open pull request whose head is exactly the commit counts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from routing_action.github.client import Client
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError
+
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def find_pull_request(client: Client, context: Context) -> int | None:
@@ -24,6 +27,8 @@ def find_pull_request(client: Client, context: Context) -> int | None:
     if context.event_name != "workflow_run":
         return context.pull_request
     sha = context.head_sha
+    if not _COMMIT.fullmatch(sha):
+        return None
     for rung in (_of_payload, _of_branch, _of_commit):
         numbers = dict.fromkeys(rung(client, context))
         proven = [number for number in numbers if _has_head(client, context, number, sha)]
@@ -72,7 +77,7 @@ def _has_head(client: Client, context: Context, number: int, sha: str) -> bool:
         raise
     head = found.get("head") if isinstance(found, dict) else None
     is_open = isinstance(found, dict) and found.get("state") == "open"
-    return bool(sha) and is_open and isinstance(head, dict) and head.get("sha") == sha
+    return is_open and isinstance(head, dict) and head.get("sha") == sha
 
 
 def _run(context: Context) -> dict[str, Any]:
