@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from routing_action.app.action_base import choose_base
 from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
 from routing_action.app.action_verdict import with_legs
 from routing_action.app.judge import Judged, Judgement, judge
+from routing_action.app.report_files import write_report_files
 from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
@@ -53,7 +55,23 @@ def _aggregate(step: Step, report: Path) -> ExitCode:
     delta = with_legs(judged.delta, jobs, reasons)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
     _describe(step, delta, report)
+    _write_reports(step, delta, legs, report)
     return _code(delta)
+
+
+def _write_reports(step: Step, delta: Delta, legs: Path, report: Path) -> None:
+    """The reports for people; a fault of theirs never touches the verdict."""
+    named = step.inputs.text("templates")
+    place = step.context.place(step.variable("ROUTING_LEG"))
+    try:
+        files = write_report_files(
+            delta, (legs,), place, report, templates=step.root / named if named else None
+        )
+    except Exception:
+        step.quote(traceback.format_exc())
+        step.say("warning", "a report could not be written; the verdict is not concerned")
+        return
+    step.output(html=str(files.html), junit=str(files.junit))
 
 
 def _legs_folder(step: Step) -> Path:
@@ -79,6 +97,8 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
         policy=Policy(inputs.flag("fail-on-infra"), unmeasured == "fail"),
         commit=find_head(step.root),
         allow_none=True,
+        # Who starts a run by hand chooses; a workflow's own list of agents is held to the baseline.
+        partial=step.context.event_name == "workflow_dispatch",
     )
     return judge(asked, step.root, environ=os.environ, now=datetime.now(UTC), program=run_program())
 
