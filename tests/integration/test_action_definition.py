@@ -188,8 +188,9 @@ GOOD = DOCUMENTED["quick-start-action-1.yml"]
 @pytest.mark.parametrize(
     ("tool", "old", "new"),
     [
-        ("zizmor", "name: agent-routing", "name: agent-routing # ${{ x }}\nrun-name: ${{"),
-        ("zizmor", "permissions: {}", "permissions: write-all"),
+        ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: [ubuntu-latest"),
+        ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: {}"),
+        ("zizmor", "  pull_request:", "  pull_request_target:"),
         ("jactionlint", "${{ matrix.agent }}", "${{ matrix.agnet }}"),
         ("check-jsonschema", "runs-on: ubuntu-latest", "runs-on-: ubuntu-latest"),
         ("act", "    steps:", "    steppes:"),

@@ -269,6 +269,50 @@ def test_a_regression_is_red_after_the_report_is_written(gate: Job) -> None:
     assert "::error title=routing-action::routing gate: 1 regression" in found["log"]
 
 
+def test_the_reports_for_people_are_written_beside_the_delta(gate: Job) -> None:
+    """A page, JUnit for other tools, and markdown; the outputs name them."""
+    leave(gate, steady="pass", broken="fail")
+    found = judge(gate)
+    assert "<html" in Path(found["html"]).read_text("utf-8")
+    assert 'type="REGRESSION"' in Path(found["junit"]).read_text("utf-8")
+    report = Path(found["report-dir"])
+    assert {one.name for one in report.iterdir()} == {
+        "delta.json", "junit.xml", "report.html", "report.md",
+    }  # fmt: skip
+
+
+def test_a_template_that_breaks_does_not_touch_the_verdict(gate: Job) -> None:
+    """A warning says that a report is missing."""
+    leave(gate, steady="pass", broken="pass")
+    (gate.root / "mine").mkdir()
+    (gate.root / "mine" / "report.html.j2").write_text("{{ nothing.there }}", encoding="utf-8")
+    found = judge(gate, templates="mine")
+    assert (found["conclusion"], found["exit-code"]) == ("success", "0")
+    assert "::warning title=routing-action::a report could not be written" in found["log"]
+
+
+def test_a_run_by_hand_is_judged_on_the_agents_that_it_chose(gate: Job) -> None:
+    """The pairs of the others are not taken for removed."""
+    both = {case: {**BASELINE[case], "codex": {"expected_status": "pass"}} for case in CASES}
+    (gate.root / "both.json").write_text(json.dumps(both), encoding="utf-8")
+    leave(gate, steady="pass", broken="pass")
+    gate.event_name = "workflow_dispatch"
+    gate.event = {"repository": {"default_branch": "main"}}
+    assert judge(gate, baseline="both.json")["exit-code"] == "0"
+
+
+def test_a_leg_that_was_cut_short_is_red(gate: Job) -> None:
+    """What it had measured by then is no proof of the rest."""
+    leave(gate, steady="pass", broken="pass")
+    (path,) = gate.legs.rglob("results.json")
+    path.write_text(path.read_text("utf-8").replace('"complete":true', '"complete":false'), "utf-8")
+    needs = json.dumps({"measure": {"result": "cancelled", "outputs": {}}})
+    assert judge(gate, needs=needs)["exit-code"] == "1"
+    reasons = gate.delta["reasons"]
+    assert reasons[0] == "job measure was cancelled"
+    assert "the batch was interrupted" in reasons[1]
+
+
 def test_r1_a_rerun_leg_replaces_its_first_attempt(gate: Job) -> None:
     """Whichever was downloaded first."""
     leave(gate, attempt=2, steady="pass", broken="pass")
