@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from routing_action.domain.delta import Delta
-from routing_action.report.escape import code_block, code_span, printable
+from routing_action.report.escape import code_block, code_span
 from routing_action.report.view import accept_command, build_view, cell_text, rerun_command
 
 _IN_PACKAGE = Path(__file__).resolve().parents[1] / "templates"
@@ -36,22 +35,3 @@ def render_markdown(delta: Delta, overrides: Path | None = None) -> str:
     environment.filters["cell_text"] = cell_text
     template = environment.get_template("delta.md.j2")
     return template.render(view=build_view(delta), delta=delta)
-
-
-def stream_html(
-    context: Mapping[str, object],
-    filters: Mapping[str, Callable[[str], str]],
-    overrides: Path | None = None,
-) -> Iterator[str]:
-    """The pieces of `report.html.j2`, made as they are read; text is escaped for HTML."""
-    folders = [path for path in (overrides, _IN_PACKAGE, _IN_CHECKOUT) if path is not None]
-    environment = SandboxedEnvironment(
-        loader=ChoiceLoader([FileSystemLoader(folder) for folder in folders]),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["printable"] = printable
-    environment.filters.update(filters)
-    return environment.get_template("report.html.j2").generate(context)
