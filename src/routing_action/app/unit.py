@@ -115,7 +115,9 @@ class UnitRunner:
         result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = trace.reader.reading
-        log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
+        log_file = None
+        if launch.new_log_lines is not None:
+            log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
         end = RunEnd(
             started=result.ended_by is not EndedBy.START_FAILED,
             exit_code=result.exit_code,
