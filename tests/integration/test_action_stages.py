@@ -277,18 +277,19 @@ def test_the_reports_for_people_are_written_beside_the_delta(gate: Job) -> None:
     assert 'type="REGRESSION"' in Path(found["junit"]).read_text("utf-8")
     report = Path(found["report-dir"])
     assert {one.name for one in report.iterdir()} == {
-        "delta.json", "junit.xml", "report.html", "report.md",
+        "comment.md", "delta.json", "junit.xml", "report.html", "summary.md",
     }  # fmt: skip
 
 
 def test_a_template_that_breaks_does_not_touch_the_verdict(gate: Job) -> None:
-    """A warning says that a report is missing."""
+    """A warning names it, and the built-in template is used."""
     leave(gate, steady="pass", broken="pass")
     (gate.root / "mine").mkdir()
     (gate.root / "mine" / "report.html.j2").write_text("{{ nothing.there }}", encoding="utf-8")
     found = judge(gate, templates="mine")
     assert (found["conclusion"], found["exit-code"]) == ("success", "0")
-    assert "::warning title=routing-action::a report could not be written" in found["log"]
+    assert "the built-in template was used" in found["log"]
+    assert "<html" in Path(found["html"]).read_text("utf-8")
 
 
 def test_a_run_by_hand_is_judged_on_the_agents_that_it_chose(gate: Job) -> None:
