@@ -165,6 +165,9 @@ function makeTimeline(open) {
   };
 }
 
+// A provider may be called as something that every object has.
+const listOf = (lists, name) => (Object.hasOwn(lists, name) ? lists[name] : []);
+
 function median(numbers) {
   const sorted = numbers.slice().sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -189,7 +192,7 @@ function makeTotals() {
     const time = times.reduce((sum, one) => sum + one, 0);
     return make("tr", {},
       make("th", { scope: "row" }, said(agent),
-        make("span", { class: "sub" }, said([...(meta.cli_versions[agent] ?? []), ...(meta.models[agent] ?? [])].join(", ")))),
+        make("span", { class: "sub" }, said([...listOf(meta.cli_versions, agent), ...listOf(meta.models, agent)].join(", ")))),
       make("td", { class: "number" }, own.length.toLocaleString("en")),
       make("td", { class: "number" }, of("pass").toLocaleString("en")), make("td", { class: "number" }, of("fail").toLocaleString("en")), make("td", { class: "number" }, of("infra_error").toLocaleString("en")),
       share(time, most.time, duration(time)), make("td", { class: "number" }, duration(median(times))),
