@@ -66,6 +66,14 @@ check_schema() {
   list_actions "$kind" | xargs -0 check-jsonschema --builtin-schema "$schema"
 }
 
+# The parser of the runner that the tests run the workflows with; it takes one file at a time.
+validate_workflows() {
+  local file
+  while IFS= read -r -d '' file; do
+    HOME=$scratch act --validate --strict -W "$file" || return
+  done < <(list_actions workflows)
+}
+
 run_zizmor() { list_actions | xargs -0 zizmor --offline --strict-collection --no-progress; }
 
 # Shows the tests as they run; $1 names a file for what they print, the rest goes to pytest.
@@ -139,6 +147,7 @@ run_static_steps() {
   fi
   if [[ -d .github/workflows ]]; then
     step 'schema of the workflows' check_schema vendor.github-workflows workflows
+    step 'workflows parse' validate_workflows
   fi
   if [[ -f action.yml ]]; then
     step 'schema of the action' check_schema vendor.github-actions action

@@ -69,13 +69,17 @@ def _stage(step: Step) -> ExitCode:
         from routing_action.cli.action_run import plan_legs, run_leg  # noqa: PLC0415
 
         return plan_legs(step) if name == "plan" else run_leg(step)
-    from routing_action.cli.action_aggregate import adopt, aggregate  # noqa: PLC0415
+    if name == "publish":
+        from routing_action.cli.action_publish import adopt  # noqa: PLC0415
 
-    return aggregate(step) if name == "aggregate" else adopt(step)
+        return adopt(step)
+    from routing_action.cli.action_aggregate import aggregate  # noqa: PLC0415
+
+    return aggregate(step)
 
 
 def _publish(step: Step) -> ExitCode:
-    from routing_action.cli.action_aggregate import publish_report  # noqa: PLC0415
+    from routing_action.cli.action_publish import publish_report  # noqa: PLC0415
 
     return publish_report(step)
 

@@ -1,9 +1,10 @@
-"""The action's stages `aggregate` (the gate over all legs) and what is published of it."""
+"""The action's stage `aggregate`: the gate over all legs, and its reports."""
 
 from __future__ import annotations
 
 import json
 import os
+import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,17 +13,18 @@ from routing_action.app.action_base import choose_base
 from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
 from routing_action.app.action_verdict import with_legs
 from routing_action.app.judge import Judged, Judgement, judge
+from routing_action.app.report import HTML_FILE, JUNIT_FILE, write_reports
+from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
-from routing_action.errors import ExitCode, HarnessError
+from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.harness.history import find_head
 from routing_action.store.batch import write_atomically
-from routing_action.store.unmeasured import read_unmeasured
+from routing_action.store.unmeasured import has_results, read_unmeasured
 
-DELTA_FILE = "delta.json"
 _STATUS = {
     Conclusion.SUCCESS: "passed",
     Conclusion.FAILURE: "failed",
@@ -31,9 +33,20 @@ _STATUS = {
 
 
 def aggregate(step: Step) -> ExitCode:
-    """Judge what all legs left, write the reports, and give the gate as an exit code."""
-    legs = _legs_folder(step)
+    """Judge what all legs left, write the reports, and give the gate as an exit code.
+
+    Where nothing can be judged, the reason is left beside the reports, to be posted.
+    """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
+    try:
+        return _aggregate(step, report)
+    except RoutingActionError as error:
+        write_atomically(report / ERROR_FILE, f"{error}\n")
+        raise
+
+
+def _aggregate(step: Step, report: Path) -> ExitCode:
+    legs = _legs_folder(step)
     jobs = parse_jobs(step.inputs.text("needs"))
     judged = _judge(step, jobs, legs)
     if judged.delta is None:
@@ -41,8 +54,27 @@ def aggregate(step: Step) -> ExitCode:
     reasons = judge_legs(jobs, _keys(judged), read_unmeasured((legs,)))
     delta = with_legs(judged.delta, jobs, reasons)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
+    _write_reports(step, delta, report, legs)
     _describe(step, delta, report)
     return _code(delta)
+
+
+def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
+    """Every form of the report; a fault of theirs is a warning and never touches the verdict."""
+    place = step.context.place(step.variable("ROUTING_LEG"))
+    named = step.inputs.text("templates")
+    templates = step.root / named if named else None
+    results = (legs,) if has_results((legs,)) else ()
+    try:
+        warnings = write_reports(delta, report, place, results=results, templates=templates)
+    except Exception:
+        step.quote(traceback.format_exc())
+        warnings = ("a report could not be written; the verdict is not concerned",)
+    for warning in warnings:
+        step.say("warning", warning)
+    for name, file in (("html", HTML_FILE), ("junit", JUNIT_FILE)):
+        if (report / file).is_file():
+            step.output(**{name: str(report / file)})
 
 
 def _legs_folder(step: Step) -> Path:
@@ -107,15 +139,3 @@ def _describe(step: Step, delta: Delta, report: Path) -> None:
 def _code(delta: Delta) -> ExitCode:
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
-
-
-def adopt(step: Step) -> ExitCode:
-    """Take the report of another run."""
-    step.output(status="passed")
-    return ExitCode.PASSED
-
-
-def publish_report(step: Step) -> ExitCode:
-    """Post."""
-    step.summarise("published\n")
-    return ExitCode.PASSED

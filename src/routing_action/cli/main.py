@@ -16,6 +16,7 @@ _COMMANDS = {
     "run": "Run cases on agent CLIs and prove which skills they loaded.",
     "compare": "Judge results against the baseline at the merge base.",
     "report": "Render a delta for people.",
+    "publish": "Post a delta as check run and comment.",
     "evaluate": "Judge a stored transcript; no agent is started.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",
