@@ -13,7 +13,7 @@ from routing_action.app.action_base import choose_base
 from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
 from routing_action.app.action_verdict import with_legs
 from routing_action.app.judge import Judged, Judgement, judge
-from routing_action.app.report_files import write_report_files
+from routing_action.app.report import HTML_FILE, JUNIT_FILE, write_reports
 from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
@@ -23,7 +23,7 @@ from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.harness.history import find_head
 from routing_action.store.batch import write_atomically
-from routing_action.store.unmeasured import read_unmeasured
+from routing_action.store.unmeasured import has_results, read_unmeasured
 
 _STATUS = {
     Conclusion.SUCCESS: "passed",
@@ -54,24 +54,27 @@ def _aggregate(step: Step, report: Path) -> ExitCode:
     reasons = judge_legs(jobs, _keys(judged), read_unmeasured((legs,)))
     delta = with_legs(judged.delta, jobs, reasons)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
+    _write_reports(step, delta, report, legs)
     _describe(step, delta, report)
-    _write_reports(step, delta, legs, report)
     return _code(delta)
 
 
-def _write_reports(step: Step, delta: Delta, legs: Path, report: Path) -> None:
-    """The reports for people; a fault of theirs never touches the verdict."""
-    named = step.inputs.text("templates")
+def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
+    """Every form of the report; a fault of theirs is a warning and never touches the verdict."""
     place = step.context.place(step.variable("ROUTING_LEG"))
+    named = step.inputs.text("templates")
+    templates = step.root / named if named else None
+    results = (legs,) if has_results((legs,)) else ()
     try:
-        files = write_report_files(
-            delta, (legs,), place, report, templates=step.root / named if named else None
-        )
+        warnings = write_reports(delta, report, place, results=results, templates=templates)
     except Exception:
         step.quote(traceback.format_exc())
-        step.say("warning", "a report could not be written; the verdict is not concerned")
-        return
-    step.output(html=str(files.html), junit=str(files.junit))
+        warnings = ("a report could not be written; the verdict is not concerned",)
+    for warning in warnings:
+        step.say("warning", warning)
+    for name, file in (("html", HTML_FILE), ("junit", JUNIT_FILE)):
+        if (report / file).is_file():
+            step.output(**{name: str(report / file)})
 
 
 def _legs_folder(step: Step) -> Path:
@@ -97,8 +100,6 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
         policy=Policy(inputs.flag("fail-on-infra"), unmeasured == "fail"),
         commit=find_head(step.root),
         allow_none=True,
-        # Who starts a run by hand chooses; a workflow's own list of agents is held to the baseline.
-        partial=step.context.event_name == "workflow_dispatch",
     )
     return judge(asked, step.root, environ=os.environ, now=datetime.now(UTC), program=run_program())
 

@@ -12,7 +12,8 @@ class Place:
 
     `server_url` has no slash at its end, `repository` is `owner/name`, `sha` is the commit whose
     files links show (a pull request's head), `key` tells apart the comments and check runs of
-    several gates in one repository, `report_url` leads to the artifact with the HTML report.
+    several gates in one repository, `report_url` leads to the artifact with the HTML report,
+    `docs_url` to the folder of this project's documentation, without a slash at its end.
     """
 
     server_url: str = ""
@@ -23,6 +24,7 @@ class Place:
     run_number: int = 0
     key: str = "routing"
     report_url: str = ""
+    docs_url: str = ""
 
     @property
     def run_url(self) -> str:
@@ -44,6 +46,10 @@ class Place:
             return ""
         anchor = f"#L{line}" if line else ""
         return f"{self._base}/blob/{quote(self.sha)}/{quote(path)}{anchor}"
+
+    def docs_page(self, page: str) -> str:
+        """A page such as `reference/delta-words.md#new`; empty where its folder is unknown."""
+        return f"{self.docs_url}/{page}" if self.docs_url else ""
 
     @property
     def _base(self) -> str:

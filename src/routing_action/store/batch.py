@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from routing_action.domain.results import Results, UnitResult
 from routing_action.errors import HarnessError
@@ -18,6 +20,13 @@ DEFAULT_ARTIFACTS_ROOT = Path("tests/agent-routing/artifacts")
 
 def write_atomically(path: Path, text: str) -> None:
     """Replace a file in one step; a reader sees the old text or the new, never a part."""
+    with stream_atomically(path) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def stream_atomically(path: Path) -> Iterator[TextIO]:
+    """Replace a file by what is written within; nothing is replaced where that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -26,15 +35,16 @@ def write_atomically(path: Path, text: str) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise _unwritable(path, error) from None
 
 
 def _unwritable(path: Path, error: OSError) -> HarnessError:
