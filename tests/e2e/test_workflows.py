@@ -29,12 +29,6 @@ CASES = ("author-first-case", "negative-shell-script")
 GREEN, RED = "tests/recordings/replay", "tests/recordings/red"
 CODEX = "measure (codex)"
 ALL = {f"measure ({agent})": "success" for agent in AGENTS}
-RIGHTS = {
-    "contents": "contents",
-    "pull-requests": "pulls",
-    "checks": "checks",
-    "actions": "actions",
-}
 
 
 @dataclass
@@ -58,9 +52,8 @@ class Demo:
         self.origin.start("merge")
         self.origin.merge("change", day=3)
         self.origin.switch("main")
-        self.github.repository.pulls[7] = {
-            "number": 7, "state": "open", "head": {"sha": self.head, "ref": "change"},
-        }  # fmt: skip
+        head = {"sha": self.head, "ref": "change", "label": "stranger:change"}
+        self.github.repository.pulls[7] = {"number": 7, "state": "open", "head": head}
 
     def run(
         self,
@@ -88,11 +81,7 @@ class Demo:
             run_number=int(run_id),
         )
         declared = permissions_of(file, job) if rights is None else rights
-        allowed = {RIGHTS[name]: value for name, value in declared.items()}
-        if "pulls" in allowed:
-            # A pull request's comments are those of its issue.
-            allowed["issues"] = allowed["pulls"]
-        self.github.repository.tokens = {bench.token: Token(rights=allowed)}
+        self.github.repository.tokens = {bench.token: Token(rights=declared)}
         body = {"repository": {"full_name": "octo/demo", "default_branch": "main"}, **event}
         return bench.run(workflow, event_name, body, *arguments, attempt=attempt)
 
@@ -199,6 +188,9 @@ def test_a_green_pull_request_gets_one_comment_and_a_green_check(demo: Demo) -> 
     assert demo.checks == [(demo.head, "routing gate", "success")]
     assert "Routing is as expected" in demo.comment
     assert done.outputs(GATE)["conclusion"] == "success"
+    assert set(demo.report().namelist()) == {
+        "delta.json", "junit.xml", "report.html", "report.md",
+    }  # fmt: skip
 
 
 def test_a_red_pull_request_is_red_after_all_is_posted_and_a_rerun_leg_turns_it_green(
@@ -273,7 +265,6 @@ def test_a_fork_is_neutral_and_posted_by_the_trusted_half(demo: Demo) -> None:
     }
     demo.github.repository.known_commits = {demo.head: [7]}
     posted = demo.run("routing-report.yml", "workflow_run", {"workflow_run": run}, run_id="2")
-    Path("/tmp/posted.log").write_text(posted.log)
     assert (posted.code, dict(posted.jobs)) == (0, {"publish": "success"}), posted.log[-5000:]
     assert "not fully measured" in demo.comment
     assert demo.checks == [(demo.head, "routing gate", "neutral")]

@@ -21,7 +21,10 @@ _MODES = tuple(mode.value for mode in CommentMode)
 
 
 def publish_report(step: Step) -> ExitCode:
-    """Post comment, check run and job summary; whatever fails here is a warning."""
+    """Post comment, check run and job summary; whatever fails here is a warning.
+
+    A step whose whole task is to post ends with GITHUB where something could not be.
+    """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
     place = step.context.place(step.inputs.text("key"), step.environ.get("ROUTING_REPORT_URL", ""))
     rendered, marker = _render(step, report, place)
@@ -30,7 +33,8 @@ def publish_report(step: Step) -> ExitCode:
     for warning in done.warnings:
         step.say("warning", warning)
     step.output(comment_url=done.comment_url, check_url=done.check_url)
-    return ExitCode.PASSED
+    is_task = step.environ.get("ROUTING_STAGE") == "publish"
+    return ExitCode.GITHUB if done.warnings and is_task else ExitCode.PASSED
 
 
 def _render(step: Step, report: Path, place: Place) -> tuple[Rendered, Marker]:
