@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import xmlschema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routing_action.domain.comparison import DeltaKind
@@ -178,6 +178,7 @@ def test_hostile_text_stays_text(text: str) -> None:
     assert len(list(root.iter("failure"))) == 1
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.text())
 def test_any_text_gives_a_document_that_both_schemas_take(text: str) -> None:
     """No case, provider or message can break the document."""
