@@ -96,7 +96,7 @@ class Bench:
             *("-P", "ubuntu-latest=-self-hosted"),
             *("--action-offline-mode", "--no-cache-server", "--concurrent-jobs", "2"),
             *self._artifacts(),
-            *_standins(file, self.folder / "action.yml"),
+            *find_standins(file, self.folder / "action.yml"),
             *_pairs("--env", environment),
             *_pairs("--var", self.variables),
             *_pairs("-s", {"GITHUB_TOKEN": self.token, **(secrets or {})}),
@@ -145,7 +145,7 @@ def _pairs(flag: str, values: Mapping[str, str]) -> list[str]:
     return [word for name, value in values.items() for word in (flag, f"{name}={value}")]
 
 
-def _standins(*files: Path) -> list[str]:
+def find_standins(*files: Path) -> list[str]:
     """`--local-repository` for each action that the files use; an error where there is none."""
     words: list[str] = []
     for file in files:

@@ -46,7 +46,7 @@ class Demo:
     def change(self, files: Mapping[str, str | None]) -> None:
         """The pull request's commit, on its branch; main goes on meanwhile."""
         self.origin.start("change")
-        self.head = self.origin.commit(files, day=1)
+        self.head = self.github.head = self.origin.commit(files, day=1)
         self.origin.switch("main")
         self.origin.commit({"other.md": "main went on"}, day=2)
         self.origin.start("merge")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from routing_action.store.unmeasured import read_unmeasured
 from tests.action_stages import Job
 from tests.command_line import FAKE_CLAUDE, ROOT, Finished, loads
+from tests.fakes.github.artifacts import Upload
 from tests.fakes.github.repository import Repository as Github
 from tests.fakes.github.repository import Token
 from tests.fakes.github.server import serve
@@ -543,3 +546,75 @@ def test_a_report_of_another_run_that_is_no_delta_is_refused(gate: Job) -> None:
         (adopted / "delta.json").write_text(text, encoding="utf-8")
         gate.stage("main")
         assert gate.outputs["exit-code"] == "2"
+
+
+def zipped(**files: bytes) -> bytes:
+    """A zip file as upload-artifact makes it; `__` in a name stands for a dot."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name.replace("__", "."), data)
+    return made.getvalue()
+
+
+def fetch(gate: Job, github: Github, *uploads: Upload) -> Finished:
+    """The step that brings another run's report, on a workflow_run event."""
+    storage = github.storage
+    github.tokens = {"t": Token(rights={"actions": "read"})}
+    storage.add(*uploads)
+    gate.event_name = "workflow_run"
+    gate.event = {"workflow_run": {"id": 11, "head_sha": "a" * 40}}
+    assert gate.stage("prepare", command="publish").code == 0
+    with serve(Github(), storage.routes()) as storage.url, serve(github) as url:
+        gate.variables = {**PLACE, "GITHUB_API_URL": url, "NO_PROXY": "127.0.0.1"}
+        done = gate.stage("fetch", token="t")
+    assert github.violations == []
+    return done
+
+
+def test_the_newest_report_of_the_other_run_is_taken(gate: Job) -> None:
+    """Of several attempts the highest, and of its own key alone."""
+    delta = green_delta(gate)
+    done = fetch(
+        gate, Github(),
+        Upload(1, "routing-report-routing-a1", zipped(delta__json=b"{}")),
+        Upload(2, "routing-report-routing-a2", zipped(delta__json=delta)),
+        Upload(3, "routing-report-other-a9", zipped(delta__json=b"{}")),
+    )  # fmt: skip
+    assert done.code == 0, done.stdout
+    gate.stage("main")
+    assert (gate.outputs["exit-code"], gate.outputs["conclusion"]) == ("0", "success")
+
+
+def green_delta(gate: Job) -> bytes:
+    """What an aggregation in another job judged."""
+    other = Job(gate.root, gate.files.parent / "other")
+    leave(other, steady="pass", broken="pass")
+    return Path(judge(other)["delta"]).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("upload", "said"),
+    [
+        (Upload(1, "routing-report-else-a1", zipped(delta__json=b"{}")), "uploaded no report"),
+        (Upload(1, "routing-report-routing-a1", b"no zip"), "error"),
+        (
+            Upload(1, "routing-report-routing-a1", zipped(delta__json=b"{}"), sha="b" * 40),
+            "is not of commit",
+        ),
+    ],
+)
+def test_r11_a_report_that_cannot_be_trusted_is_refused(
+    gate: Job, upload: Upload, said: str
+) -> None:
+    """Another key, something else than a zip, or a commit that is not the event's head."""
+    done = fetch(gate, Github(), upload)
+    assert done.code == 2
+    assert said in done.stdout
+
+
+def test_publishing_another_runs_report_needs_the_event_that_names_it(gate: Job) -> None:
+    """It is no step for a pull request's own run."""
+    assert gate.stage("prepare", command="publish").code == 0
+    done = gate.stage("fetch", token="t")
+    assert (done.code, "on: workflow_run" in done.stdout) == (2, True)

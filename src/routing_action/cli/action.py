@@ -31,6 +31,12 @@ def prepare() -> int:
     return _guarded(_prepare)
 
 
+@command.command("fetch")
+def fetch() -> int:
+    """Bring the report of the run that a workflow_run event is about."""
+    return _guarded(_fetch)
+
+
 @command.command("main")
 def main() -> int:
     """Do the work; the exit code that it comes to is an output, so that a report comes first."""
@@ -81,6 +87,12 @@ def _stage(step: Step) -> ExitCode:
     from routing_action.cli.action_aggregate import aggregate  # noqa: PLC0415
 
     return aggregate(step)
+
+
+def _fetch(step: Step) -> ExitCode:
+    from routing_action.cli.action_publish import fetch_report  # noqa: PLC0415
+
+    return fetch_report(step)
 
 
 def _publish(step: Step) -> ExitCode:
