@@ -22,7 +22,7 @@ from routing_action.domain.results import (
 )
 from routing_action.domain.verdict import Status
 from routing_action.errors import ExitCode
-from routing_action.harness.lifecycle import LifecycleLog, UnitState
+from routing_action.harness.lifecycle import LifecycleLog
 from routing_action.harness.redaction import Redactor
 from routing_action.harness.scheduler import run_units
 from routing_action.settings import RunSettings
@@ -68,7 +68,9 @@ async def run_batch(
 
     `baseline` says which pairs `--confirm` runs again.
     """
-    lifecycle = LifecycleLog(ports.write_error, ports.now, batch_run_id, settings.no_progress)
+    lifecycle = LifecycleLog(
+        ports.write_error, ports.now, batch_run_id, settings.no_progress, ports.observer
+    )
     lifecycle.artifact_dir(str(folder.path))
     runner = UnitRunner(
         providers=dict(plan.providers),
@@ -131,7 +133,7 @@ class _Queue:
         first = len(self._rows)
         ids = {unit.index: self._ports.new_id() for unit in units}
         for unit in units:
-            self._lifecycle.unit(ids[unit.index], unit.key, UnitState.QUEUED)
+            self._lifecycle.queued(ids[unit.index], unit.key)
 
         async def work(unit: Unit) -> UnitResult:
             place = f"[{unit.index + 1}/{first + len(units)}]"

@@ -17,6 +17,7 @@ from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, new_uuid
 from routing_action.app.run import Batch, Shard, run_batch
 from routing_action.cli.options import run_program, stdout_style
+from routing_action.cli.progress import live_progress
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import render_console
@@ -58,12 +59,12 @@ def run_and_report(
 async def _run(
     plan: Plan, settings: RunSettings, shard: Shard, recordings: ReplaySet | None
 ) -> Batch:
-    ports = Ports(now=lambda: datetime.now(UTC), new_id=new_uuid, write_error=_write_error)
     launcher = _launcher(plan, settings, recordings)
-    batch_run_id = ports.new_id()
+    batch_run_id = new_uuid()
     cancel = asyncio.Event()
     try:
-        with _signals(cancel):
+        with _signals(cancel), live_progress(settings, cancel) as observer:
+            ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
             return await run_batch(
                 plan,
                 settings,

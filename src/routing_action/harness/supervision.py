@@ -47,6 +47,12 @@ class ProcessLimits:
     term_grace_seconds: float = 5.0
     drain_seconds: float = 2.0
 
+    @property
+    def ending_seconds(self) -> float:
+        """How long it takes at most to end a process that does not want to end."""
+        settling = 3 * _SETTLE_SECONDS
+        return self.term_grace_seconds + self.drain_seconds + _SWEEP_SECONDS + settling
+
 
 class Supervisor:
     """Runs one started process to its end; `run` once, then `release` in any case."""

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
-from routing_action.errors import UsageError
+from routing_action.errors import RoutingActionError, UsageError
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase, printable
 from routing_action.report.limits import Space, count_bytes, fit
 from routing_action.report.page import Page, build_page
@@ -43,11 +43,21 @@ def stream_html(
     filters: Mapping[str, Callable[[str], str]],
     overrides: Path | None = None,
 ) -> Iterator[str]:
-    """The pieces of `report.html.j2`, made as they are read; text is escaped for HTML."""
+    """The pieces of `report.html.j2`, made as they are read; text is escaped for HTML.
+
+    UsageError with file and line where a user's template cannot be used.
+    """
     environment = Reader(_own_folder(), overrides)
     environment.filters["printable"] = printable
     environment.filters.update(filters)
-    return environment.get_template("report.html.j2").generate(context)
+    try:
+        yield from environment.get_template("report.html.j2").generate(context)
+    except RoutingActionError:
+        raise  # of the data that streams through
+    except Exception as error:
+        if overrides is None:
+            raise
+        raise _explain(error, "report.html.j2", overrides) from error
 
 
 def prefer_overrides(
