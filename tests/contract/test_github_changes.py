@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
+from routing_action.cli import publish
 from routing_action.domain.place import Place
 from routing_action.domain.publication import Annotation, CheckOutput
+from routing_action.errors import UsageError
 from routing_action.github.checks import publish_check
 from routing_action.github.client import Client
 from routing_action.github.comments import (
@@ -140,3 +143,11 @@ def test_r13_annotations_that_are_missing_are_added_by_the_next_try(
 def test_a_run_for_a_comment_has_no_head() -> None:
     """GITHUB_SHA is the default branch's, and nothing belongs there."""
     assert Context(event_name="issue_comment", sha="a" * 40).head_sha == ""
+
+
+@pytest.mark.parametrize("key", ["", "a b", "x --> **y**", "k" * 81, "key\n"])
+def test_r4_a_key_that_no_marker_can_hold_is_refused(key: str) -> None:
+    """Its comment would never be found again, and each run would make one more."""
+    done = CliRunner().invoke(publish.command, ["--key", key])
+    assert isinstance(done.exception, UsageError)
+    assert "--key" in str(done.exception)

@@ -11,7 +11,7 @@ from routing_action.app.publish import marker_for, publish
 from routing_action.app.report import render_all
 from routing_action.errors import ExitCode, GitHubError, UsageError
 from routing_action.github.client import Client, Door
-from routing_action.github.comments import CommentMode
+from routing_action.github.comments import CommentMode, is_key
 from routing_action.github.context import Context, read_context
 from routing_action.store.deltas import read_delta
 
@@ -60,6 +60,11 @@ def command(
     Repository, run and pull request come from the variables that GitHub Actions sets, the token
     from GITHUB_TOKEN. It judges nothing: the exit code is 0, or 5 where GitHub refused.
     """
+    if not is_key(key):
+        raise UsageError(
+            f"--key {key!r}: cannot stand in a comment's marker",
+            remedy="use letters, digits, `.`, `_` and `-`, at most 80 of them",
+        )
     delta = read_delta(delta_file)
     context = read_context(os.environ)
     if not context.repository:

@@ -14,8 +14,10 @@ from routing_action.github.failures import ApiError
 WORKFLOW_AUTHOR = "github-actions[bot]"
 BODY_LIMIT = 65_536
 
+_KEY = r"[A-Za-z0-9._-]{1,80}"
 _MARKER = re.compile(
-    r"<!-- routing-action key=(?P<key>[A-Za-z0-9._-]{1,80}) sha=(?P<sha>[0-9a-f]{40,64}|-) "
+    rf"<!-- routing-action key=(?P<key>{_KEY}) "
+    r"sha=(?P<sha>[0-9a-f]{40,64}|-) "
     r"run=(?P<run>\d{1,19}|-) number=(?P<number>\d{1,12}) attempt=(?P<attempt>\d{1,6}) "
     r"conclusion=(?P<conclusion>[a-z]{1,20}) news=(?P<news>[0-9a-f]{1,64}|-) -->"
 )
@@ -68,6 +70,11 @@ class Marker:
     def age(self) -> tuple[int, int]:
         """Grows with each run and attempt."""
         return self.number, self.attempt
+
+
+def is_key(text: str) -> bool:
+    """True for what can tell one gate's comment from another's."""
+    return re.fullmatch(_KEY, text) is not None
 
 
 def parse_marker(body: object) -> Marker | None:
