@@ -21,7 +21,7 @@ from routing_action.domain.measured import MeasuredHit
 from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
 from routing_action.report.view import accept_command, rerun_command
 
-PASSING_DETAIL_BYTES = 2 * 2**20
+PASSING_DETAIL_BYTES = 2**20
 """How much detail of passing units is kept; units that do not pass always have theirs."""
 
 _ROWS_IN_A_PIECE = 500
