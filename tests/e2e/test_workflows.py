@@ -186,10 +186,11 @@ def test_a_green_pull_request_gets_one_comment_and_a_green_check(demo: Demo) -> 
     assert delta["counts"] == {"OK": 6}
     assert delta["baseline"]["commit"] == demo.origin.git("rev-parse", "main")
     assert demo.checks == [(demo.head, "routing gate", "success")]
-    assert "Routing is as expected" in demo.comment
+    assert "conclusion=success" in demo.comment
+    assert "https://github.com/octo/demo/actions/runs/1/artifacts/" in demo.comment
     assert done.outputs(GATE)["conclusion"] == "success"
     assert set(demo.report().namelist()) == {
-        "delta.json", "junit.xml", "report.html", "report.md",
+        "comment.md", "delta.json", "junit.xml", "report.html", "summary.md",
     }  # fmt: skip
 
 
@@ -211,6 +212,7 @@ def test_a_red_pull_request_is_red_after_all_is_posted_and_a_rerun_leg_turns_it_
     assert small.delta(attempt=2)["counts"] == {"OK": 2}
     assert small.checks[-1] == (small.head, "routing gate", "success")
     assert "REGRESSION" not in small.comment
+    assert "conclusion=success" in small.comment
 
 
 def test_a_baseline_that_is_lowered_in_the_pull_request_stays_red_and_is_named(small: Demo) -> None:
@@ -266,7 +268,8 @@ def test_a_fork_is_neutral_and_posted_by_the_trusted_half(demo: Demo) -> None:
     demo.github.repository.known_commits = {demo.head: [7]}
     posted = demo.run("routing-report.yml", "workflow_run", {"workflow_run": run}, run_id="2")
     assert (posted.code, dict(posted.jobs)) == (0, {"publish": "success"}), posted.log[-5000:]
-    assert "not fully measured" in demo.comment
+    assert "conclusion=neutral" in demo.comment
+    assert "6 pairs were not measured" in demo.comment
     assert demo.checks == [(demo.head, "routing gate", "neutral")]
 
 
