@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
+from routing_action.domain.outcome import Outcome
 from routing_action.domain.place import Place
-from routing_action.domain.verdict import Status
+from routing_action.domain.verdict import FailureKind, Status
 from routing_action.report.escape import excerpt
 from routing_action.report.view import accept_command, rerun_command
 
@@ -18,7 +18,7 @@ _MOST_TOKENS = 6
 _MOST_PROOFS = 3
 _PROOF_WIDTH = 400
 _GLIMPSE_WIDTH = 48
-_KIND = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_KINDS = {kind.value for kind in (*FailureKind, *Outcome)}
 _MARKS = {
     DeltaKind.IMPROVEMENT: "🟢",
     DeltaKind.NEW: "🔵",
@@ -165,7 +165,7 @@ def _declaration(row: DeltaEntry) -> str:
 
 
 def _docs_url(row: DeltaEntry, place: Place) -> str:
-    if not (row.failure_kind and _KIND.fullmatch(row.failure_kind)):
+    if row.failure_kind not in _KINDS:
         return ""
     return place.docs_page(f"reference/failure-kinds.md#{row.failure_kind}")
 
