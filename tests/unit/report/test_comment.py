@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -173,3 +175,15 @@ def test_what_was_superseded_says_why_and_by_what() -> None:
 def test_durations_are_short(milliseconds: int, text: str) -> None:
     """Two units at most."""
     assert format_duration(milliseconds) == text
+
+
+@pytest.mark.parametrize("sign", ["#12", "@octocat", "a|b", "x`y", "<b>", "[a](b)"])
+def test_r8_signs_in_names_break_no_table_and_ping_nobody(sign: str) -> None:
+    """Each stands in a code span, and each row of the table keeps its cells."""
+    row = regression(f"case {sign}", f"agent {sign}")
+    text = render_comment(make([row], Conclusion.FAILURE), Place())
+    (line,) = [one for one in text.splitlines() if one.startswith("| 🔴")]
+    assert len(re.findall(r"(?<!\\)\|", line)) == 8
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+    assert sign not in outside
+    assert sign.replace("|", "\\|") in line
