@@ -14,6 +14,8 @@ from routing_action.store.journal import JOURNAL_FILE, Journal
 
 MOST_BATCHES = 50
 """How many batches are looked at, the newest first."""
+MOST_BYTES = 64 * 2**20
+"""A longer journal is not read for this; `--resume` reads it."""
 
 
 def find_dead_units(root: Path) -> frozenset[str]:
@@ -40,7 +42,7 @@ def _read_dead(path: Path) -> Iterator[str]:
     except (DocumentError, UsageError):  # none there, or its batch is running
         return
     try:
-        recovered = journal.recover()
+        recovered = journal.look()
     except DocumentError:
         return
     finally:
@@ -50,13 +52,18 @@ def _read_dead(path: Path) -> Iterator[str]:
 
 
 def _has_end(path: Path) -> bool:
-    """Whether the last line is an end record, told without reading the rest."""
+    """Whether the last line is an end record, told without reading the rest.
+
+    True also for what is not to be read.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return True
     try:
         size = os.fstat(descriptor).st_size
+        if size > MOST_BYTES:
+            return True
         tail = os.pread(descriptor, 1024, max(0, size - 1024))
     except OSError:
         return True

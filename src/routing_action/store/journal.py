@@ -95,6 +95,10 @@ class Journal:
         os.ftruncate(self._descriptor, size)
         return recovered
 
+    def look(self) -> Recovered:
+        """The same without a change to the file."""
+        return _read(self._descriptor, self.path)[0]
+
     def close(self) -> None:
         """Unlock and close; later calls do nothing."""
         if self._descriptor >= 0:
