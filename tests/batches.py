@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -126,18 +125,25 @@ def markers(folder: Path) -> set[str]:
     return {unit["unit_run_id"] for record in records(folder) for unit in record.get("units", ())}
 
 
-def bearing(ids: set[str]) -> list[int]:
-    """Living processes that bear one of the markers; looked up without the code under test."""
+def bearing(ids: set[str]) -> list[str]:
+    """Living processes that bear one of the markers, as `PID MARKER COMMAND`.
+
+    Looked up without the code under test.
+    """
     found = []
     for entry in Path("/proc").glob("[0-9]*/environ"):
         try:
             variables = entry.read_bytes().split(b"\0")
+            command = entry.with_name("cmdline").read_bytes().replace(b"\0", b" ")
         except OSError:
             continue
         values = [v.partition(b"=")[2] for v in variables if v.startswith(b"ROUTING_ACTION_UNIT=")]
-        if any(value.decode() in ids for value in values):
-            found.append(int(entry.parent.name))
-    return [pid for pid in found if pid != os.getpid()]
+        found += [
+            f"{entry.parent.name} {value.decode()} {command.decode()}"
+            for value in values
+            if value.decode() in ids
+        ]
+    return found
 
 
 def essence(results: dict[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def kill_and_resume(field: Field, starts: int, pause: float) -> tuple[Finished, 
     running.kill()
     before = ended(running.folder)
     finished = field.resume(running.folder)
-    assert bearing(markers(running.folder)) == []
+    assert bearing(markers(running.folder)) == [], finished.stderr
     return finished, before
 
 

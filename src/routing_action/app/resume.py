@@ -13,7 +13,7 @@ from routing_action.harness.redaction import Redactor
 from routing_action.harness.survivors import sweep_survivors
 from routing_action.settings import RunSettings, agent_templates
 from routing_action.store.dead_batches import find_dead_units
-from routing_action.store.journal import JOURNAL_FILE, Journal
+from routing_action.store.journal import JOURNAL_FILE, PATIENCE_SECONDS, Journal
 from routing_action.store.journal_records import PlanRecord, Recovered, UnitKey
 
 _NEW_BATCH = "or start a new batch, without --resume"
@@ -26,7 +26,7 @@ def open_logbook(batch: str, artifacts_root: Path) -> Logbook:
     the line where its journal is damaged.
     """
     folder = _find(batch, artifacts_root)
-    journal = Journal.reopen(folder / JOURNAL_FILE)
+    journal = Journal.reopen(folder / JOURNAL_FILE, PATIENCE_SECONDS)
     try:
         earlier = journal.recover()
         _check_name(earlier.plan.batch_run_id, journal.path)

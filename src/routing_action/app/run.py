@@ -117,6 +117,8 @@ async def run_batch(
     finally:
         early.cancel()
         results = write()
+    if logbook.earlier is not None:  # one that the dead harness was just starting
+        end_survivors(logbook, folder.path.parent, ports)
     code, reason = judge_run(results, settings.fail_on_infra)
     ledger.finish(results, code)
     lifecycle.summary(results.summary)

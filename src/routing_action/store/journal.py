@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from routing_action.store.journal_records import RECORD, Record, Recovered, appl
 
 JOURNAL_FILE = "journal.jsonl"
 MAX_JOURNAL_BYTES = 512 * 2**20
+PATIENCE_SECONDS = 3.0
+_PAUSE_SECONDS = 0.05
 _BLOCK_BYTES = 2**20
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _REMEDY = "start a new batch; the journal is written by the harness alone"
@@ -27,20 +30,19 @@ _REMEDY = "start a new batch; the journal is written by the harness alone"
 class Journal:
     """An open journal, locked for this process until it is closed."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        """Lock what was opened; `create` and `reopen` are the ways in."""
+    def __init__(self, path: Path, descriptor: int, patience: float = 0.0) -> None:
+        """Lock what was opened, within so many seconds; `create` and `reopen` are the ways in."""
         self.path = path
         self._descriptor = descriptor
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.close()
-            raise UsageError(
-                f"the batch {path.parent.name} is still running",
-                remedy="wait for its end, or interrupt it first",
-            ) from None
-        except OSError:  # a file system without locks: nobody can be kept out there
-            return
+        end = time.monotonic() + patience
+        while not _lock(descriptor):
+            if time.monotonic() >= end:
+                self.close()
+                raise UsageError(
+                    f"the batch {path.parent.name} is still running",
+                    remedy="wait for its end, or interrupt it first",
+                )
+            time.sleep(_PAUSE_SECONDS)
 
     @classmethod
     def create(cls, path: Path) -> Journal:
@@ -51,10 +53,14 @@ class Journal:
             raise _unwritable(path, error) from None
 
     @classmethod
-    def reopen(cls, path: Path) -> Journal:
-        """Open a batch's journal again; UsageError where the batch is still running."""
+    def reopen(cls, path: Path, patience: float = 0.0) -> Journal:
+        """Open a batch's journal again; UsageError where the batch is still running.
+
+        A child that a killed harness was just about to start holds the lock until it runs its
+        program: `PATIENCE_SECONDS` are enough for that.
+        """
         try:
-            journal = cls(path, os.open(path, _OPEN))
+            journal = cls(path, os.open(path, _OPEN), patience)
         except FileNotFoundError:
             raise DocumentError(
                 "no such file", file=str(path), remedy="name a batch that `run` left behind"
@@ -104,6 +110,17 @@ class Journal:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _lock(descriptor: int) -> bool:
+    """False where another one holds it; True also on a file system that knows no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 _SPACE = "free space there, then go on with `routing-action run --resume BATCH`"
