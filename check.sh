@@ -12,7 +12,8 @@ usage: ./check.sh [--full]
 
 Sets up the dev environment (once) and runs every check, also after one has failed.
 
-  --full  run the slow tests, and those with real agent CLIs, too
+  --full  run the slow tests, and those with real agent CLIs and a browser, too; where no Chromium is
+          found it is installed, on a machine where this runs as root and has apt
 
 exit codes: 0 all checks passed, 1 one or more did not, 2 usage, 4 no environment could be made
 TEXT
@@ -89,6 +90,18 @@ run_pytest() {
 
 measure_tests() { run_pytest "$scratch/fast.log" --cov --cov-report= ; }
 
+# The tests in a browser skip where there is none, and then tell how to get one.
+bring_chromium() {
+  local name packages=(chromium fonts-noto-color-emoji fonts-dejavu-core)
+  for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome google-chrome-stable; do
+    if command -v "$name" >/dev/null; then return; fi
+  done
+  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then return; fi
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -qq --no-install-recommends "${packages[@]}"; } ||
+    printf 'no Chromium could be installed; the tests in a browser will be skipped\n' >&3
+}
+
 # The readers on many generated outputs; the default run takes a few of each.
 fuzz_readers() {
   PROPERTY_EXAMPLES=300 run_pytest "$scratch/fuzz.log" tests/contract/test_reader_properties.py
@@ -146,6 +159,7 @@ run_test_steps() {
   step 'coverage of the domain, 100 %' check_coverage 100 --include='*/routing_action/domain/*'
   step 'coverage, 90 %' check_coverage 90
   if [[ $full == yes ]]; then
+    step 'a browser' bring_chromium
     step 'slow and live tests' run_pytest "$scratch/slow.log" -m 'slow or live'
     step 'many more properties' fuzz_readers
   fi

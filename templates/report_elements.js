@@ -32,10 +32,10 @@ const wordOf = (pair) => (pair.kind === "OK" ? statusWord[pair.got] ?? "" : pair
 const glyphOf = (pair) => glyphs[pair.kind === "OK" ? pair.got : pair.kind] ?? "·";
 const sign = (glyph) => make("span", { class: "glyph", "aria-hidden": "true" }, glyph);
 
-function marksOf(pair) {
+function marksOf(pair, late = "timed out") {
   const marks = [];
   if (pair.flaky) marks.push(make("span", { class: "mark" }, `flaky ${pair.passed}/${pair.trials}`));
-  if (pair.late) marks.push(make("span", { class: "mark" }, "timed out"));
+  if (pair.late) marks.push(make("span", { class: "mark" }, late));
   if (pair.unlike) marks.push(make("span", { class: "mark" }, "unlike"));
   return marks;
 }

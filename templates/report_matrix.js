@@ -5,14 +5,14 @@ function makeMatrix(open) {
   const cellOf = (pair, agent) => {
     if (!pair) return cell({ class: "heat none", tabindex: "-1", "data-stop": true, "data-agent": agent }, sign("·"), make("span", { class: "sr" }, "not in the delta"));
     return cell({ class: `heat ${toneOf(pair)}${pair.shown ? "" : " dim"}${pair.gates ? " gates" : ""}`, tabindex: "-1", "data-stop": true, "data-agent": agent },
-      sign(glyphOf(pair)), wordOf(pair), ...marksOf(pair),
+      sign(glyphOf(pair)), wordOf(pair), ...marksOf(pair, "late"),
       pair.kind === "OK" && pair.got !== "pass" ? make("span", { class: "sr" }, " as expected") : null);
   };
   return makeList({
     label: "Matrix of cases and providers", height: 36,
     empty: "No case passes the filter.",
     columns: [{ title: "Case", class: "c-case", width: 280, narrow: 140 },
-      ...agents.map((agent) => ({ title: oneLine(agent), class: "heat", stop: true, width: agents.length > 3 ? 170 : null, narrow: 150 }))],
+      ...agents.map((agent) => ({ title: oneLine(agent), class: "heat", stop: true, width: agents.length > 3 ? 210 : null, narrow: 190 }))],
     rowOf: (one) => [
       make("th", { scope: "row", role: "rowheader", class: "c-case", title: oneLine(one.caseId) }, said(one.caseId)),
       ...agents.map((agent) => cellOf(one.cells.get(agent), agent)),

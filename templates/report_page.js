@@ -124,7 +124,7 @@ function pairSections(pair) {
 
 function openPage(dialog, target, step, close) {
   const pair = target.pair ?? (target.caseId !== undefined && target.units ? target : null);
-  const unit = target.units ? null : target;
+  const unit = target.units || target.id === undefined ? null : target;
   const trials = pair ? pair.units.slice().sort((a, b) => a.trial - b.trial) : unit ? [unit] : [];
   const one = pair ?? unit;
   const title = one

@@ -1,5 +1,8 @@
 // The timeline of the units, and time and cost of each provider.
 
+const LANES = 64;
+const LANE = 16;
+
 // Lanes: each unit in the first lane of its provider that is free when it starts.
 function makeLanes(list) {
   const groups = [];
@@ -8,7 +11,7 @@ function makeLanes(list) {
     const lanes = [];
     for (const unit of own) {
       let lane = lanes.findIndex((end) => end <= unit.start);
-      if (lane < 0) lane = lanes.length < 64 ? lanes.push(0) - 1 : lanes.indexOf(Math.min(...lanes));
+      if (lane < 0) lane = lanes.length < LANES ? lanes.push(0) - 1 : lanes.indexOf(Math.min(...lanes));
       lanes[lane] = unit.end;
       unit.lane = lane;
     }
@@ -17,7 +20,6 @@ function makeLanes(list) {
   return groups;
 }
 
-const LANE = 16;
 const GROUP = 24;
 const AXIS = 22;
 
@@ -154,7 +156,7 @@ function makeTimeline(open) {
       to = order.reduce((most, unit) => Math.max(most, unit.end), from + 1);
       const bad = placed.filter((unit) => unit.status !== "pass").length;
       const text = order.length
-        ? `${count(order.length, "unit", "units")} in ${count(groups.reduce((sum, group) => sum + group.lanes, 0), "lane", "lanes")}, from ${clock(from)} to ${clock(to)} UTC (${duration(to - from)}); ${bad} did not pass and are striped. A lane is what ran at one time.`
+        ? `${count(order.length, "unit", "units")} in ${count(groups.reduce((sum, group) => sum + group.lanes, 0), "lane", "lanes")}, from ${clock(from)} to ${clock(to)} UTC (${duration(to - from)}); ${bad} did not pass and are striped. Each lane ran one unit at a time${groups.some((group) => group.lanes === LANES) ? `; what ran beyond ${LANES} at once shares them` : ""}.`
         : "No unit that the filter lets through tells when it ran.";
       caption.textContent = text;
       canvas.setAttribute("aria-label", `Timeline: ${text}`);
@@ -164,6 +166,9 @@ function makeTimeline(open) {
     },
   };
 }
+
+// A provider may be called as something that every object has.
+const listOf = (lists, name) => (Object.hasOwn(lists, name) ? lists[name] : []);
 
 function median(numbers) {
   const sorted = numbers.slice().sort((a, b) => a - b);
@@ -189,7 +194,7 @@ function makeTotals() {
     const time = times.reduce((sum, one) => sum + one, 0);
     return make("tr", {},
       make("th", { scope: "row" }, said(agent),
-        make("span", { class: "sub" }, said([...(meta.cli_versions[agent] ?? []), ...(meta.models[agent] ?? [])].join(", ")))),
+        make("span", { class: "sub" }, said([...listOf(meta.cli_versions, agent), ...listOf(meta.models, agent)].join(", ")))),
       make("td", { class: "number" }, own.length.toLocaleString("en")),
       make("td", { class: "number" }, of("pass").toLocaleString("en")), make("td", { class: "number" }, of("fail").toLocaleString("en")), make("td", { class: "number" }, of("infra_error").toLocaleString("en")),
       share(time, most.time, duration(time)), make("td", { class: "number" }, duration(median(times))),

@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.command_line import ROOT
+from tests.e2e.results_service import runtime_token
 from tests.workflow_files import load_yaml
 
 E2E = Path(__file__).resolve().parent
 STANDINS = E2E / "standins"
 _USES = re.compile(r"^\s*(?:- )?uses:\s*(?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)", re.MULTILINE)
-_SECONDS = 120
+_SECONDS = 240
+AGENTS = ("claude", "codex", "copilot")
 _SKIPPED_BY_ACT = "actions/checkout"
 """act copies the repository in place of it."""
 
@@ -41,12 +43,16 @@ class Finished:
     def log(self) -> str:
         return "\n".join(f"{line.get('job', '')}: {line.get('msg', '')}" for line in self.lines)
 
+    def of(self, job: str) -> str:
+        """What a job logged."""
+        return "\n".join(str(line.get("msg", "")) for line in self.lines if _job(line) == job)
+
     def outputs(self, job: str) -> dict[str, str]:
         """The outputs that the steps of a job set, the last one of a name."""
         return {
             str(line["name"]): str(line.get("arg", ""))
             for line in self.lines
-            if line.get("command") == "set-output" and str(line.get("job", "")).endswith(job)
+            if line.get("command") == "set-output" and _job(line) == job
         }
 
 
@@ -61,7 +67,7 @@ class Bench:
     token: str = "ghs_made-up-workflow-token"
     variables: Mapping[str, str] = field(default_factory=dict)
     run_id: str = "1"
-    runtime_token: str = ""
+    run_number: int = 1
 
     def run(
         self,
@@ -72,7 +78,7 @@ class Bench:
         attempt: int = 1,
         secrets: Mapping[str, str] | None = None,
     ) -> Finished:
-        """Run a workflow of the repository; the wall limit is two minutes."""
+        """Run a workflow of the repository; the wall limit is four minutes."""
         file = self.folder / ".github" / "workflows" / workflow
         payload = self.folder.parent / "event.json"
         payload.write_text(json.dumps(event), encoding="utf-8")
@@ -81,6 +87,7 @@ class Bench:
             "GITHUB_REPOSITORY": "octo/demo",
             "GITHUB_RUN_ID": self.run_id,
             "GITHUB_RUN_ATTEMPT": str(attempt),
+            "GITHUB_RUN_NUMBER": str(self.run_number),
             "NODE_PATH": str(self.node_modules),
         }
         command = [
@@ -89,7 +96,7 @@ class Bench:
             *("-P", "ubuntu-latest=-self-hosted"),
             *("--action-offline-mode", "--no-cache-server", "--concurrent-jobs", "2"),
             *self._artifacts(),
-            *_standins(file, self.folder / "action.yml"),
+            *find_standins(file, self.folder / "action.yml"),
             *_pairs("--env", environment),
             *_pairs("--var", self.variables),
             *_pairs("-s", {"GITHUB_TOKEN": self.token, **(secrets or {})}),
@@ -130,7 +137,7 @@ class Bench:
             "HOME": str(home),
             "UV_CACHE_DIR": cache,
             "ACTIONS_RUNTIME_URL": f"{self.server}/",
-            "ACTIONS_RUNTIME_TOKEN": self.runtime_token,
+            "ACTIONS_RUNTIME_TOKEN": runtime_token(self.run_id),
         }
 
 
@@ -138,7 +145,7 @@ def _pairs(flag: str, values: Mapping[str, str]) -> list[str]:
     return [word for name, value in values.items() for word in (flag, f"{name}={value}")]
 
 
-def _standins(*files: Path) -> list[str]:
+def find_standins(*files: Path) -> list[str]:
     """`--local-repository` for each action that the files use; an error where there is none."""
     words: list[str] = []
     for file in files:
@@ -160,10 +167,16 @@ def _read(done: subprocess.CompletedProcess[str]) -> Finished:
     for line in done.stdout.splitlines():
         with contextlib.suppress(ValueError):
             lines.append(json.loads(line))
-    jobs = {str(line["job"]): str(line["jobResult"]) for line in lines if "jobResult" in line}
+    jobs = {_job(line): str(line["jobResult"]) for line in lines if "jobResult" in line}
     if not lines:
         raise AssertionError(f"act said nothing: {done.stderr[-3000:]}")
     return Finished(done.returncode, jobs, lines)
+
+
+def _job(line: Mapping[str, Any]) -> str:
+    """A job's name without its workflow's, and without act's own numbers behind it."""
+    name = str(line.get("job", "")).rpartition("/")[2].strip()
+    return re.sub(r"-\d+$", "", name)
 
 
 def permissions_of(workflow: Path, job: str) -> Mapping[str, str]:
@@ -173,7 +186,7 @@ def permissions_of(workflow: Path, job: str) -> Mapping[str, str]:
     return dict(declared)
 
 
-def copy_project(to: Path, cases: Sequence[str]) -> None:
+def copy_project(to: Path, cases: Sequence[str], agents: Sequence[str] = AGENTS) -> None:
     """What a checkout of this repository needs for its workflows, with a corpus of a few cases."""
     for name in ("action.yml", "pyproject.toml", "requirements.lock", "requirements-uv.lock"):
         to.mkdir(parents=True, exist_ok=True)
@@ -184,8 +197,9 @@ def copy_project(to: Path, cases: Sequence[str]) -> None:
     baseline = json.loads((ROOT / "provider-baseline.json").read_text("utf-8"))
     kept = [case for case in corpus if case["case_id"] in cases]
     _write(to / "cases.json", kept)
-    _write(to / "provider-baseline.json", {case: baseline[case] for case in cases})
-    for agent in ("claude", "codex", "copilot"):
+    entries = {case: {agent: baseline[case][agent] for agent in agents} for case in cases}
+    _write(to / "provider-baseline.json", entries)
+    for agent in agents:
         folder = to / "tests" / "recordings" / "replay" / agent
         folder.mkdir(parents=True)
         for file in _recordings(agent, cases):

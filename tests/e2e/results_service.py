@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,7 @@ class ResultsService:
 
     url: str = ""
     artifacts: list[Artifact] = field(default_factory=list)
+    on_final: Callable[[Artifact], None] = field(default=lambda _: None)
 
     def names(self, run_id: str = "1") -> list[str]:
         """The names of a run's artifacts, sorted."""
@@ -73,6 +75,7 @@ class ResultsService:
         assert int(body["size"]) == len(made.data), "the size is not that of what was uploaded"
         assert given == made.digest, "the hash is not that of what was uploaded"
         made.is_final = True
+        self.on_final(made)
         return {"ok": True, "artifact_id": str(made.id)}
 
     def _list_artifacts(self, body: dict[str, Any], run_id: str) -> dict[str, Any]:

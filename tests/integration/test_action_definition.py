@@ -149,6 +149,18 @@ def test_a_run_by_workflow_run_checks_out_nothing_of_the_pull_request() -> None:
             assert step.get("with", {}).get("command", "publish") == "publish"
 
 
+def test_the_texts_that_troubleshooting_explains_are_those_that_are_printed() -> None:
+    """A reader searches the page for what the log says."""
+    page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text("utf-8")
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")]
+    told = {text for cell in cells for text in re.findall(r"`([^`]+)`", cell)}
+    sources = [*(ROOT / "src").rglob("*.py"), ROOT / "scripts" / "action-step.sh"]
+    printed = "\n".join(path.read_text("utf-8") for path in sources)
+    joined = re.sub(r"""["']\s*\n\s*f?["']|\\\n""", "", printed)
+    assert len(told) > 25
+    assert sorted(text for text in told - {"job"} if text not in joined) == []
+
+
 def test_every_command_step_of_the_action_names_its_shell() -> None:
     """GitHub requires it; the local runner of the tests does not."""
     for step in read_yaml(ACTION)["runs"]["steps"]:
@@ -188,8 +200,9 @@ GOOD = DOCUMENTED["quick-start-action-1.yml"]
 @pytest.mark.parametrize(
     ("tool", "old", "new"),
     [
-        ("zizmor", "name: agent-routing", "name: agent-routing # ${{ x }}\nrun-name: ${{"),
-        ("zizmor", "permissions: {}", "permissions: write-all"),
+        ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: [ubuntu-latest"),
+        ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: {}"),
+        ("zizmor", "  pull_request:", "  pull_request_target:"),
         ("jactionlint", "${{ matrix.agent }}", "${{ matrix.agnet }}"),
         ("check-jsonschema", "runs-on: ubuntu-latest", "runs-on-: ubuntu-latest"),
         ("act", "    steps:", "    steppes:"),

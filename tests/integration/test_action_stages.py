@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,11 @@ import pytest
 
 from routing_action.store.unmeasured import read_unmeasured
 from tests.action_stages import Job
-from tests.command_line import FAKE_CLAUDE, ROOT, loads
+from tests.command_line import FAKE_CLAUDE, ROOT, Finished, loads
+from tests.fakes.github.artifacts import Upload
+from tests.fakes.github.repository import Repository as Github
+from tests.fakes.github.repository import Token
+from tests.fakes.github.server import serve
 from tests.repositories import Repository, check_out, create
 from tests.result_rows import write_results
 
@@ -268,6 +275,61 @@ def test_a_regression_is_red_after_the_report_is_written(gate: Job) -> None:
     assert "::error title=routing-action::routing gate: 1 regression" in found["log"]
 
 
+def test_the_reports_for_people_are_written_beside_the_delta(gate: Job) -> None:
+    """A page, JUnit for other tools, and markdown; the outputs name them."""
+    leave(gate, steady="pass", broken="fail")
+    found = judge(gate)
+    assert "<html" in Path(found["html"]).read_text("utf-8")
+    assert 'type="REGRESSION"' in Path(found["junit"]).read_text("utf-8")
+    report = Path(found["report-dir"])
+    assert {one.name for one in report.iterdir()} == {
+        "comment.md", "delta.json", "junit.xml", "report.html", "summary.md",
+    }  # fmt: skip
+
+
+def test_a_template_that_breaks_does_not_touch_the_verdict(gate: Job) -> None:
+    """A warning names it, and the built-in one takes its place."""
+    leave(gate, steady="pass", broken="pass")
+    (gate.root / "mine").mkdir()
+    (gate.root / "mine" / "report.html.j2").write_text("{{ nothing.there }}", encoding="utf-8")
+    found = judge(gate, templates="mine")
+    assert (found["conclusion"], found["exit-code"]) == ("success", "0")
+    assert "'nothing' is undefined; the built-in template was used" in found["log"]
+    assert Path(found["html"]).is_file()
+
+
+def test_a_report_that_cannot_be_written_does_not_touch_the_verdict(gate: Job) -> None:
+    """Its place on the disk is taken by something else."""
+    leave(gate, steady="pass", broken="pass")
+    assert gate.stage("prepare", command="aggregate").code == 0
+    (Path(gate.outputs["report-dir"]) / "report.html").mkdir(parents=True)
+    done = gate.stage("main", agents="claude", needs=NEEDS)
+    assert gate.outputs["exit-code"] == "0"
+    assert "::warning title=routing-action::a report could not be written" in done.stdout
+
+
+def test_a_run_by_hand_is_judged_on_the_agents_that_it_chose(gate: Job) -> None:
+    """The pairs of the others are not taken for removed."""
+    both = {case: {**BASELINE[case], "codex": {"expected_status": "pass"}} for case in CASES}
+    (gate.root / "both.json").write_text(json.dumps(both), encoding="utf-8")
+    leave(gate, steady="pass", broken="pass")
+    gate.event_name = "workflow_dispatch"
+    gate.event = {"repository": {"default_branch": "main"}}
+    assert judge(gate, baseline="both.json")["exit-code"] == "0"
+
+
+def test_a_leg_that_was_cut_short_is_red(gate: Job) -> None:
+    """What it had measured by then is no proof of the rest."""
+    leave(gate, steady="pass", broken="pass")
+    (path,) = gate.legs.rglob("results.json")
+    path.write_text(path.read_text("utf-8").replace('"complete":true', '"complete":false'), "utf-8")
+    needs = json.dumps({"measure": {"result": "cancelled", "outputs": {}}})
+    assert judge(gate, needs=needs)["exit-code"] == "1"
+    reasons = gate.delta["reasons"]
+    assert reasons[0] == "job measure was cancelled"
+    assert "the batch was interrupted" in reasons[1]
+
+
 def test_r1_a_rerun_leg_replaces_its_first_attempt(gate: Job) -> None:
     """Whichever was downloaded first."""
     leave(gate, attempt=2, steady="pass", broken="pass")
@@ -343,7 +405,7 @@ def test_expected_failures_without_a_measurement_are_red_on_request(gate: Job) -
     asked = {"baseline": "lower.json"}
     assert judge(gate, **asked)["exit-code"] == "0"
     again = Job(gate.root, gate.files, "push")
-    (gate.files / "temp" / "routing-action" / "report-aggregate-routing" / "delta.json").unlink()
+    shutil.rmtree(gate.files / "temp" / "routing-action" / "report-aggregate-routing")
     assert judge(again, fail_on_infra="true", **asked)["exit-code"] == "1"
 
 
@@ -361,3 +423,198 @@ def test_a_slip_in_needs_is_an_error(gate: Job) -> None:
     leave(gate, steady="pass", broken="pass")
     found = judge(gate, needs="${{ toJSON(needs) }}")
     assert (found["status"], found["exit-code"]) == ("error", "2")
+
+
+# --- publish ----------------------------------------------------------------------------------
+
+PLACE = {
+    "GITHUB_REPOSITORY": "octo/demo",
+    "GITHUB_SERVER_URL": "https://github.example",
+    "GITHUB_RUN_NUMBER": "3",
+}
+REQUEST = {"pull_request": {"number": 7, "head": {"sha": "c" * 40}}}
+
+
+def post(gate: Job, github: Github | None = None, **inputs: str) -> Finished:
+    """The step that posts, with a token for a GitHub that is served, or with none."""
+    gate.event = REQUEST
+    gate.variables = {**PLACE, "GITHUB_API_URL": "http://127.0.0.1:9"}
+    if github is None:
+        return gate.stage("publish", **inputs)
+    with serve(github) as url:
+        gate.variables = {**gate.variables, "GITHUB_API_URL": url}
+        done = gate.stage("publish", token="t", **inputs)
+    assert github.violations == []
+    return done
+
+
+def test_what_was_judged_is_posted_with_the_address_of_the_report(gate: Job) -> None:
+    """One comment, one check run on the pull request's head, and the job's summary."""
+    leave(gate, steady="pass", broken="fail")
+    judge(gate)
+    gate.variables = {}
+    gate.outputs["report-url"] = "https://github.example/report"
+    github = Github()
+    done = post(gate, github)
+    assert done.code == 0, done.stdout
+    (comment,) = github.bodies(7)
+    assert "https://github.example/report" in comment
+    (check,) = github.check_runs("c" * 40)
+    assert check["conclusion"] == "failure"
+    assert "broken" in gate.summary
+    assert gate.outputs["comment-url"].startswith("https://")
+    assert gate.outputs["check-url"].startswith("https://")
+
+
+def test_r9_a_token_that_may_only_read_costs_one_warning_and_no_verdict(gate: Job) -> None:
+    """The step ends well; the summary has it all."""
+    leave(gate, steady="pass", broken="pass")
+    judge(gate)
+    github = Github(tokens={"t": Token(rights={"pull-requests": "read", "checks": "read"})})
+    done = post(gate, github)
+    assert (done.code, done.stdout.count("::warning")) == (0, 1)
+    assert "lacks `checks: write, pull-requests: write`" in done.stdout
+    assert (github.bodies(7), gate.summary != "") == ([], True)
+
+
+def test_a_gate_that_could_not_judge_is_posted_as_red_with_its_reason(gate: Job) -> None:
+    """An old green comment never stays."""
+    (gate.root / "provider-baseline.json").unlink()
+    judge(gate)
+    github = Github()
+    assert post(gate, github).code == 0
+    (comment,) = github.bodies(7)
+    assert "could not be judged" in comment
+    assert "provider-baseline.json" in comment
+    (check,) = github.check_runs("c" * 40)
+    assert check["conclusion"] == "failure"
+
+
+def test_a_dry_run_writes_what_would_be_posted(gate: Job) -> None:
+    """Into the report's folder; no token is needed, and nothing is asked of any network."""
+    leave(gate, steady="pass", broken="pass")
+    judge(gate)
+    assert post(gate, dry_run="true").code == 0
+    report = Path(gate.outputs["report-dir"])
+    assert [file.name for file in sorted((report / "dry-run").iterdir())] == [
+        "01-post-repos-octo-demo-check-runs.json",
+        "02-post-repos-octo-demo-issues-7-comments.json",
+    ]
+
+
+def test_without_a_token_or_a_network_the_verdict_stands(gate: Job) -> None:
+    """An aggregation's posting never fails its step."""
+    leave(gate, steady="pass", broken="pass")
+    judge(gate)
+    done = post(gate)
+    assert (done.code, "::warning" in done.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("given", ["comment_mode", "dry_run"])
+def test_a_slip_in_an_input_of_the_posting_step_is_a_warning(gate: Job, given: str) -> None:
+    """The gate has decided before."""
+    leave(gate, steady="pass", broken="pass")
+    judge(gate)
+    done = post(gate, Github(), **{given: "sometimes"})
+    assert done.code == 0
+    assert "the verdict is not concerned" in done.stdout
+
+
+def test_a_step_whose_whole_task_is_to_post_fails_where_it_cannot(gate: Job) -> None:
+    """`command: publish` has no verdict of its own to keep."""
+    leave(gate, steady="pass", broken="pass")
+    delta = Path(judge(gate)["delta"])
+    second = Job(gate.root, gate.files.parent / "second")
+    assert second.stage("prepare", command="publish").code == 0
+    adopted = Path(second.outputs["legs-dir"])
+    adopted.mkdir(parents=True)
+    shutil.copyfile(delta, adopted / "delta.json")
+    assert second.stage("main").code == 0
+    assert (second.outputs["exit-code"], second.outputs["conclusion"]) == ("0", "success")
+    assert post(second).code == 5
+    github = Github()
+    assert post(second, github).code == 0
+    assert len(github.bodies(7)) == 1
+
+
+def test_a_report_of_another_run_that_is_no_delta_is_refused(gate: Job) -> None:
+    """It comes from a stranger."""
+    assert gate.stage("prepare", command="publish").code == 0
+    adopted = Path(gate.outputs["legs-dir"])
+    adopted.mkdir(parents=True)
+    for text in ("{}", '{"schema_version": 1, "conclusion": "success"}', "[" * 9000):
+        (adopted / "delta.json").write_text(text, encoding="utf-8")
+        gate.stage("main")
+        assert gate.outputs["exit-code"] == "2"
+
+
+def zipped(**files: bytes) -> bytes:
+    """A zip file as upload-artifact makes it; `__` in a name stands for a dot."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name.replace("__", "."), data)
+    return made.getvalue()
+
+
+def fetch(gate: Job, github: Github, *uploads: Upload) -> Finished:
+    """The step that brings another run's report, on a workflow_run event."""
+    storage = github.storage
+    github.tokens = {"t": Token(rights={"actions": "read"})}
+    storage.add(*uploads)
+    gate.event_name = "workflow_run"
+    gate.event = {"workflow_run": {"id": 11, "head_sha": "a" * 40}}
+    assert gate.stage("prepare", command="publish").code == 0
+    with serve(Github(), storage.routes()) as storage.url, serve(github) as url:
+        gate.variables = {**PLACE, "GITHUB_API_URL": url, "NO_PROXY": "127.0.0.1"}
+        done = gate.stage("fetch", token="t")
+    assert github.violations == []
+    return done
+
+
+def test_the_newest_report_of_the_other_run_is_taken(gate: Job) -> None:
+    """Of several attempts the highest, and of its own key alone."""
+    delta = green_delta(gate)
+    done = fetch(
+        gate, Github(),
+        Upload(1, "routing-report-routing-a1", zipped(delta__json=b"{}")),
+        Upload(2, "routing-report-routing-a2", zipped(delta__json=delta)),
+        Upload(3, "routing-report-other-a9", zipped(delta__json=b"{}")),
+    )  # fmt: skip
+    assert done.code == 0, done.stdout
+    gate.stage("main")
+    assert (gate.outputs["exit-code"], gate.outputs["conclusion"]) == ("0", "success")
+
+
+def green_delta(gate: Job) -> bytes:
+    """What an aggregation in another job judged."""
+    other = Job(gate.root, gate.files.parent / "other")
+    leave(other, steady="pass", broken="pass")
+    return Path(judge(other)["delta"]).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("upload", "said"),
+    [
+        (Upload(1, "routing-report-else-a1", zipped(delta__json=b"{}")), "uploaded no report"),
+        (Upload(1, "routing-report-routing-a1", b"no zip"), "error"),
+        (
+            Upload(1, "routing-report-routing-a1", zipped(delta__json=b"{}"), sha="b" * 40),
+            "is not of commit",
+        ),
+    ],
+)
+def test_r11_a_report_that_cannot_be_trusted_is_refused(
+    gate: Job, upload: Upload, said: str
+) -> None:
+    """Another key, something else than a zip, or a commit that is not the event's head."""
+    done = fetch(gate, Github(), upload)
+    assert done.code == 2
+    assert said in done.stdout
+
+
+def test_publishing_another_runs_report_needs_the_event_that_names_it(gate: Job) -> None:
+    """It is no step for a pull request's own run."""
+    assert gate.stage("prepare", command="publish").code == 0
+    done = gate.stage("fetch", token="t")
+    assert (done.code, "on: workflow_run" in done.stdout) == (2, True)

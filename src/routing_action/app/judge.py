@@ -29,9 +29,10 @@ class Judgement:
     """What is to be judged, by which files, and how strictly; paths are as the caller gave them.
 
     `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `providers` must have
-    results; empty means those that have. `allow_none` takes folders without any result as what
-    they are, legs that were all lost, where without it they are an error. `commit` is the one
-    that the results must be of.
+    results; empty means those that have; with `partial` they are a choice for this once, and the
+    other providers' pairs are not taken for removed. `allow_none` takes folders without any
+    result as what they are, legs that were all lost; without it they are an error. `commit` is
+    the one that the results must be of.
     """
 
     folders: tuple[Path, ...] = ()
@@ -45,6 +46,7 @@ class Judgement:
     policy: Policy = field(default_factory=Policy)
     commit: str | None = None
     allow_none: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def judge(
             edited=edited_cases(request, corpus, root, environ),
             commit=asked.commit,
             program=program,
+            partial=asked.partial,
         )
     return Judged(delta, tuple(batches), place.cases)
 

@@ -7,14 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from routing_action.harness.lifecycle import BatchObserver
+
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Injected so that tests decide them. `now` is aware, in UTC; `new_id` gives a UUID v4."""
+    """Injected so that tests decide them. `now` is aware, in UTC; `new_id` gives a UUID v4.
+
+    An `observer` hears of each unit in place of the lifecycle lines.
+    """
 
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     write_error: Callable[[str], None]
+    observer: BatchObserver | None = None
 
 
 def format_time(moment: datetime) -> str:

@@ -10,8 +10,7 @@ from typing import TextIO
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
 from routing_action.domain.publication import CheckOutput
-from routing_action.report.escape import code_block, code_span
-from routing_action.report.view import build_view
+from routing_action.report.escape import code_block
 from routing_action.store.batch import stream_atomically, write_atomically
 from routing_action.store.measured_files import no_collector
 from routing_action.store.unit_files import stream_units
@@ -20,6 +19,9 @@ HTML_FILE = "report.html"
 JUNIT_FILE = "junit.xml"
 COMMENT_FILE = "comment.md"
 SUMMARY_FILE = "summary.md"
+
+COMMENT_BUDGETS = (60_000, 20_000, 5_000)
+"""Bytes of a comment, and of what is tried where GitHub finds that too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +39,30 @@ def render_all(
 ) -> tuple[Rendered, tuple[str, ...]]:
     """Everything that is posted, and warnings about templates that could not be used."""
     # jinja2 is imported only where something is rendered.
-    from routing_action.report.render import render_markdown  # noqa: PLC0415
+    from routing_action.report.check import build_check  # noqa: PLC0415
+    from routing_action.report.comment import render_comment, render_superseded  # noqa: PLC0415
+    from routing_action.report.render import prefer_overrides  # noqa: PLC0415
+    from routing_action.report.summary import render_summary  # noqa: PLC0415
 
-    text = render_markdown(delta, templates)
-    title = build_view(delta).headline
-    short = code_span(title)
-    check = CheckOutput(
-        name=check_name(place),
-        conclusion=delta.conclusion.value,
-        title=title,
-        summary=text,
-        text="",
-    )
-    return Rendered((text, short), "Superseded by a later run.", text, check), ()
+    def draw(overrides: Path | None) -> Rendered:
+        return Rendered(
+            comment=tuple(
+                render_comment(delta, place, overrides=overrides, budget=budget)
+                for budget in COMMENT_BUDGETS
+            ),
+            superseded=render_superseded(place, "there is nothing to report now"),
+            summary=render_summary(delta, place, overrides=overrides),
+            check=build_check(delta, place, overrides=overrides),
+        )
+
+    rendered, warning = prefer_overrides(draw, templates)
+    return rendered, ((warning,) if warning else ())
 
 
 def render_error(message: str, place: Place) -> Rendered:
     """What is posted where the gate could not decide at all: a red one that says why."""
+    from routing_action.report.check import check_name  # noqa: PLC0415
+
     text = (
         "> [!CAUTION]\n> **Routing could not be judged**\n\n"
         f"{code_block(message)}\n\nNothing was compared, so nothing counts as passed.\n"
@@ -68,11 +77,6 @@ def render_error(message: str, place: Place) -> Rendered:
         text="",
     )
     return Rendered((text,), text, text, check)
-
-
-def check_name(place: Place) -> str:
-    """The name of the check run, which branch protection can ask for."""
-    return "routing gate" if place.key == "routing" else f"routing gate ({place.key})"
 
 
 def write_reports(

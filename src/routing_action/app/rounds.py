@@ -10,7 +10,7 @@ from routing_action.app.ledger import Ledger
 from routing_action.app.unit import UnitRunner
 from routing_action.domain.plan import Unit
 from routing_action.domain.results import UnitResult
-from routing_action.harness.lifecycle import LifecycleLog, UnitState
+from routing_action.harness.lifecycle import LifecycleLog
 from routing_action.harness.scheduler import run_units
 
 
@@ -57,7 +57,7 @@ class Rounds:
         self._rounds.append(rows)
         missing = [unit for unit in units if unit.index in ids]
         for unit in missing:
-            self._lifecycle.unit(ids[unit.index], unit.key, UnitState.QUEUED)
+            self._lifecycle.queued(ids[unit.index], unit.key)
 
         async def work(unit: Unit) -> UnitResult:
             unit_run_id = ids[unit.index]

@@ -79,7 +79,9 @@ async def run_batch(
     What ended is written even where the batch was interrupted: at once when it is, and again
     when the running units are gone. `baseline` says which pairs `--confirm` runs again.
     """
-    lifecycle = LifecycleLog(ports.write_error, ports.now, batch_run_id, settings.no_progress)
+    lifecycle = LifecycleLog(
+        ports.write_error, ports.now, batch_run_id, settings.no_progress, ports.observer
+    )
     lifecycle.artifact_dir(str(folder.path))
     end_survivors(logbook, folder.path.parent, ports)
     runner = UnitRunner(

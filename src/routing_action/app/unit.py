@@ -21,7 +21,7 @@ from routing_action.domain.transcript import EndedBy, Reading
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import HarnessError
 from routing_action.harness.capture import TranscriptSink
-from routing_action.harness.lifecycle import LifecycleLog, UnitState
+from routing_action.harness.lifecycle import LifecycleLog
 from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
 from routing_action.harness.redaction import Redactor
 from routing_action.settings import RunSettings
@@ -98,7 +98,7 @@ class UnitRunner:
         """Run a unit to its end; `place` is its `[n/N]` for the log."""
         if unit.agent in self.stopped:
             return self._not_run(unit, unit_run_id, self.stopped[unit.agent])
-        self.lifecycle.unit(unit_run_id, unit.key, UnitState.RUNNING, place)
+        self.lifecycle.running(unit_run_id, unit.key, place)
         try:
             launch = await asyncio.to_thread(self.launcher.prepare, unit, unit_run_id)
         except HarnessError as error:
@@ -107,7 +107,7 @@ class UnitRunner:
             row = await self._launched(unit, unit_run_id, launch)
         finally:
             left = await asyncio.to_thread(launch.close)
-        self._announce(row, unit)
+        self.lifecycle.ended(unit.key, row)
         self.stop_where_useless(row)
         return row.model_copy(update={"notes": (*row.notes, *left)}) if left else row
 
@@ -117,7 +117,9 @@ class UnitRunner:
         result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = trace.reader.reading
-        log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
+        log_file = None
+        if launch.new_log_lines is not None:
+            log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
         end = RunEnd(
             started=result.ended_by is not EndedBy.START_FAILED,
             exit_code=result.exit_code,
@@ -232,7 +234,7 @@ class UnitRunner:
         verdict: Verdict = judge(unit.case, expectations, evidence, Reading(), end)
         record = RunRecord(unit, unit_run_id, (), EndedBy.NOT_STARTED, error=cause)
         row = build_row(record, verdict, Reading(), evidence, self.redactor)
-        self._announce(row, unit)
+        self.lifecycle.ended(unit.key, row)
         return row
 
     def stop_where_useless(self, row: UnitResult) -> None:
@@ -241,15 +243,3 @@ class UnitRunner:
             reason = row.error or row.outcome.value
             cause = f"not run: {row.agent} was stopped after {row.outcome.value} ({reason})"
             self.stopped.setdefault(row.agent, cause)
-
-    def _announce(self, row: UnitResult, unit: Unit) -> None:
-        if row.outcome is Outcome.CANCELLED:
-            state = UnitState.CANCELLED
-        elif row.timed_out:
-            state = UnitState.TIMEOUT
-        else:
-            passed = row.status.value == "pass"
-            state = UnitState.COMPLETED if passed else UnitState.FAILED
-        reason = f" kind={row.failure_kind}" if row.failure_kind else ""
-        detail = f"status={row.status.value}{reason} duration={row.duration_ms / 1000:.1f}s"
-        self.lifecycle.unit(row.unit_run_id, unit.key, state, detail)

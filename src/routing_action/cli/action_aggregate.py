@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,24 +60,21 @@ def _aggregate(step: Step, report: Path) -> ExitCode:
 
 
 def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
-    """Every form of the report; one that cannot be written is a warning, for the gate must end."""
+    """Every form of the report; a fault of theirs is a warning and never touches the verdict."""
     place = step.context.place(step.variable("ROUTING_LEG"))
     named = step.inputs.text("templates")
+    templates = step.root / named if named else None
+    results = (legs,) if has_results((legs,)) else ()
     try:
-        warnings = write_reports(
-            delta, report, place, results=_results(legs), templates=Path(named) if named else None
-        )
-    except RoutingActionError as error:
-        warnings = (str(error),)
+        warnings = write_reports(delta, report, place, results=results, templates=templates)
+    except Exception:
+        step.quote(traceback.format_exc())
+        warnings = ("a report could not be written; the verdict is not concerned",)
     for warning in warnings:
         step.say("warning", warning)
     for name, file in (("html", HTML_FILE), ("junit", JUNIT_FILE)):
         if (report / file).is_file():
             step.output(**{name: str(report / file)})
-
-
-def _results(legs: Path) -> tuple[Path, ...]:
-    return (legs,) if has_results((legs,)) else ()
 
 
 def _legs_folder(step: Step) -> Path:

@@ -9,9 +9,11 @@ from routing_action.app.report import Rendered, render_all, render_error
 from routing_action.cli.action_step import Step
 from routing_action.cli.publish import open_door
 from routing_action.domain.place import Place
-from routing_action.errors import DocumentError, ExitCode, RoutingActionError
+from routing_action.errors import DocumentError, ExitCode, RoutingActionError, UsageError
+from routing_action.github.artifacts import REPORT, fetch_artifacts, list_artifacts
 from routing_action.github.client import Client
 from routing_action.github.comments import CommentMode, Marker
+from routing_action.github.context import Context
 from routing_action.store.deltas import read_delta
 
 DELTA_FILE = "delta.json"
@@ -21,7 +23,10 @@ _MODES = tuple(mode.value for mode in CommentMode)
 
 
 def publish_report(step: Step) -> ExitCode:
-    """Post comment, check run and job summary; whatever fails here is a warning."""
+    """Post comment, check run and job summary; whatever fails here is a warning.
+
+    A step whose whole task is to post ends with GITHUB where something could not be.
+    """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
     place = step.context.place(step.inputs.text("key"), step.environ.get("ROUTING_REPORT_URL", ""))
     rendered, marker = _render(step, report, place)
@@ -30,7 +35,8 @@ def publish_report(step: Step) -> ExitCode:
     for warning in done.warnings:
         step.say("warning", warning)
     step.output(comment_url=done.comment_url, check_url=done.check_url)
-    return ExitCode.PASSED
+    is_task = step.environ.get("ROUTING_STAGE") == "publish"
+    return ExitCode.GITHUB if done.warnings and is_task else ExitCode.PASSED
 
 
 def _render(step: Step, report: Path, place: Place) -> tuple[Rendered, Marker]:
@@ -68,6 +74,42 @@ def _post(
     return publish(
         rendered, marker, client=Client(door), context=step.context, place=place, mode=mode
     )
+
+
+def fetch_report(step: Step) -> ExitCode:
+    """Bring the newest report of our key from the run that a workflow_run event is about.
+
+    Only artifacts of exactly the event's head are taken, whatever else that run has uploaded.
+    """
+    # aiohttp is imported only where something is downloaded.
+    from routing_action.github.downloads import ArtifactDownloads  # noqa: PLC0415
+
+    context = step.context
+    run_id = _other_run(context)
+    downloads = ArtifactDownloads(context.api_url, step.inputs.text("token"))
+    listed = list_artifacts(
+        Client(downloads), context.repository, run_id, prefix=REPORT, head_sha=context.head_sha
+    )
+    ours = [one for one in listed if one.key == step.variable("ROUTING_LEG")]
+    if not ours:
+        raise DocumentError(
+            f"uploaded no report called {REPORT}-{step.variable('ROUTING_LEG')}-a...",
+            file=f"run {run_id}",
+            remedy="see whether its aggregation ran, and has the same `key`",
+        )
+    legs = Path(step.variable("ROUTING_LEGS_DIR"))
+    fetch_artifacts(downloads, context.repository, ours, legs)
+    return ExitCode.PASSED
+
+
+def _other_run(context: Context) -> str:
+    run = context.event.get("workflow_run")
+    number = run.get("id") if isinstance(run, dict) else None
+    if not isinstance(number, int):
+        raise UsageError(
+            "the event names no other run", remedy="start `command: publish` by `on: workflow_run`"
+        )
+    return str(number)
 
 
 def adopt(step: Step) -> ExitCode:

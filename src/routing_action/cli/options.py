@@ -83,8 +83,9 @@ def run_program() -> str:
 
 
 def stdout_style(environ: Mapping[str, str]) -> ConsoleStyle:
-    """Colour only on a terminal and without NO_COLOR; the terminal's width in columns."""
-    colour = sys.stdout.isatty() and not environ.get("NO_COLOR")
+    """Colour only on a terminal that has it, and without NO_COLOR; its width in columns."""
+    plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
+    colour = sys.stdout.isatty() and not plain
     return ConsoleStyle(colour, shutil.get_terminal_size((100, 24)).columns)
 
 

@@ -21,6 +21,7 @@ from routing_action.app.ports import Ports, new_uuid
 from routing_action.app.resume import check_same
 from routing_action.app.run import Batch, Shard, Stop, judge_run, run_batch
 from routing_action.cli.options import run_program, stdout_style
+from routing_action.cli.progress import live_progress
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import render_console
@@ -48,6 +49,7 @@ def run_and_report(
     the path of the batch's folder, for a script that goes on from there.
     """
     redactor = Redactor(_secrets(plan, settings))
+    launcher = _launcher(plan, settings, recordings)
     if logbook is None or logbook.earlier is None:
         batch_run_id = new_uuid()
         folder = BatchFolder(settings.artifacts_root, batch_run_id)
@@ -58,7 +60,7 @@ def run_and_report(
         check_same(logbook.earlier, logbook.journal.path, plan, settings, redactor)
     place = _Place(folder, batch_run_id, logbook)
     try:
-        batch = asyncio.run(_run(plan, settings, shard, recordings, place, redactor))
+        batch = asyncio.run(_run(plan, settings, shard, launcher, place, redactor))
     finally:
         logbook.journal.close()
     return show_batch(batch, settings.environ, batch_file=batch_file, as_json=as_json)
@@ -116,14 +118,13 @@ async def _run(
     plan: Plan,
     settings: RunSettings,
     shard: Shard,
-    recordings: ReplaySet | None,
+    launcher: LiveLauncher | ReplayLauncher,
     place: _Place,
     redactor: Redactor,
 ) -> Batch:
-    ports = Ports(now=lambda: datetime.now(UTC), new_id=new_uuid, write_error=_write_error)
     stop = Stop(asyncio.Event(), asyncio.Event())
-    with _signals(stop):
-        launcher = _launcher(plan, settings, recordings)
+    with _signals(stop), live_progress(settings, stop.cancel) as observer:
+        ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
         try:
             return await run_batch(
                 plan,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from routing_action.domain.place import Place
 from routing_action.errors import UsageError
@@ -30,6 +31,8 @@ class Context:
     run_id: str = ""
     run_attempt: int = 1
     run_number: int = 0
+    action: str = ""
+    action_ref: str = ""
     api_url: str = ""
     server_url: str = ""
 
@@ -59,7 +62,8 @@ class Context:
             return self._text("merge_group", "head_sha")
         if self.event_name == "workflow_run":
             return self._text("workflow_run", "head_sha")
-        return self.sha
+        # For a comment, GITHUB_SHA is the default branch's, which nobody asked about.
+        return "" if self.event_name == "issue_comment" else self.sha
 
     def place(self, key: str, report_url: str = "") -> Place:
         """The run as links need it."""
@@ -72,7 +76,14 @@ class Context:
             run_number=self.run_number,
             key=key,
             report_url=report_url,
+            docs_url=self._docs_url(),
         )
+
+    def _docs_url(self) -> str:
+        """The documents of the action at the version in use; empty for `uses: ./`."""
+        if not (self.server_url and self.action and self.action_ref):
+            return ""
+        return f"{self.server_url}/{quote(self.action)}/blob/{quote(self.action_ref)}/docs"
 
     def _text(self, *path: str) -> str:
         value = self._value(*path)
@@ -98,6 +109,8 @@ def read_context(environ: Mapping[str, str]) -> Context:
         run_id=environ.get("GITHUB_RUN_ID", ""),
         run_attempt=_number(environ, "GITHUB_RUN_ATTEMPT", 1),
         run_number=_number(environ, "GITHUB_RUN_NUMBER", 0),
+        action=environ.get("GITHUB_ACTION_REPOSITORY", ""),
+        action_ref=environ.get("GITHUB_ACTION_REF", ""),
         api_url=environ.get("GITHUB_API_URL", "").rstrip("/"),
         server_url=environ.get("GITHUB_SERVER_URL", "").rstrip("/"),
     )

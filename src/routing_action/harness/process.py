@@ -27,8 +27,9 @@ from routing_action.harness.capabilities import (
 )
 from routing_action.harness.descendants import MARKER_VARIABLE, Descendants
 from routing_action.harness.leader import Leader, reap_abandoned
+from routing_action.harness.limits import ProcessLimits
 from routing_action.harness.pipes import OutputSink
-from routing_action.harness.supervision import ProcessLimits, Supervisor
+from routing_action.harness.supervision import Supervisor
 
 __all__ = ["MARKER_VARIABLE", "OutputSink", "ProcessLimits", "ProcessResult", "run_process"]
 

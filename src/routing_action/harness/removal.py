@@ -16,6 +16,8 @@ from pathlib import Path
 
 _PASSES = 3
 _MOST_FAILURES = 20
+_PLAIN_LEVELS = 12
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HAS_DIR_FD = {os.open, os.unlink, os.rmdir, os.rename, os.stat} <= os.supports_dir_fd
 
 
@@ -75,6 +77,8 @@ def _empty(top: int, path: Path, failures: list[str]) -> None:
     waiting = _clear(top, path, failures)
     while waiting:
         name = waiting.pop()
+        if _remove_plainly(name, top, _PLAIN_LEVELS):
+            continue
         try:
             with _opened(name, top) as folder:
                 for child in _clear(folder, path / name, failures):
@@ -84,6 +88,29 @@ def _empty(top: int, path: Path, failures: list[str]) -> None:
             os.rmdir(name, dir_fd=top)
         except OSError as error:
             failures.append(f"{path / name}: {_why(error)}")
+
+
+def _remove_plainly(name: str, parent: int, levels: int) -> bool:
+    """Remove a folder that gives no trouble and is not deep, which nearly all are.
+
+    False where anything was in the way; part of it may be gone by then.
+    """
+    try:
+        folder = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
+        try:
+            with os.scandir(folder) as entries:
+                names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            for child, is_folder in names:
+                if not is_folder:
+                    os.unlink(child, dir_fd=folder)
+                elif not levels or not _remove_plainly(child, folder, levels - 1):
+                    return False
+        finally:
+            os.close(folder)
+        os.rmdir(name, dir_fd=parent)
+    except OSError:
+        return False
+    return True
 
 
 def _clear(folder: int, shown: Path, failures: list[str]) -> list[str]:
@@ -116,12 +143,11 @@ def _move_up(name: str, folder: int, new_name: str, top: int) -> None:
 @contextmanager
 def _opened(name: str, parent: int | None) -> Iterator[int]:
     """A folder's descriptor, never through a link; its owner may read, write and search it."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        folder = os.open(name, flags, dir_fd=parent)
+        folder = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
     except PermissionError:
         _unlock(name, parent)
-        folder = os.open(name, flags, dir_fd=parent)
+        folder = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
     try:
         with suppress(OSError):
             os.fchmod(folder, stat.S_IRWXU)

@@ -9,12 +9,12 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from routing_action.domain.transcript import EndedBy
 from routing_action.harness.descendants import Descendants
 from routing_action.harness.leader import Leader
+from routing_action.harness.limits import ProcessLimits
 from routing_action.harness.pipes import OutputPipe, OutputSink
 from routing_action.harness.proctable import ProcessRecord
 
@@ -29,25 +29,6 @@ _FIRST_PAUSE_SECONDS = 0.002
 _LAST_PAUSE_SECONDS = 0.02
 # Walks without a member that may be disturbed by unrelated processes before they are believed.
 _UNSETTLED_WALKS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessLimits:
-    """How long a process may take, in seconds.
-
-    `wall_seconds` in all. `idle_seconds` without a byte on stdout or stderr (None: for ever).
-    `terminal_grace_seconds` to exit after its terminal event; later output starts it anew.
-    `term_grace_seconds` between SIGTERM and SIGKILL, `cancel_grace_seconds` where the batch was
-    interrupted: whoever does that may kill us ten seconds later (GitHub does). `drain_seconds` for
-    others to close the output pipes once the process is gone.
-    """
-
-    wall_seconds: float
-    idle_seconds: float | None = None
-    terminal_grace_seconds: float = 5.0
-    term_grace_seconds: float = 5.0
-    drain_seconds: float = 2.0
-    cancel_grace_seconds: float = 2.0
 
 
 class Supervisor:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from routing_action.harness.capabilities import Capabilities, detect_capabilities
 from routing_action.harness.descendants import MARKER_VARIABLE
-from routing_action.harness.proctable import ProcessRecord, Walk, descend
+from routing_action.harness.proctable import Elders, ProcessRecord, Walk, descend
 
 _SWEEP_SECONDS = 3.0
 _PAUSE_SECONDS = 0.02
@@ -37,7 +37,8 @@ def sweep_survivors(
     quiet = 0
     while quiet < _QUIET_WALKS and time.monotonic() < deadline:
         try:
-            found = _find(frozenset(markers), Walk())
+            # With no elders known: survivors are older than we are.
+            found = _find(frozenset(markers), Walk(Elders()))
         except OSError:  # no descriptor left, or /proc went away
             break
         for record in found:

@@ -93,20 +93,27 @@ def copy_tree(tree: Tree, destination: Path) -> tuple[str, ...]:
     return _note("could not be read and were left out", missed)
 
 
-def copy_file(source: Path, destination: Path, *, mode: int | None = None) -> None:
+def copy_file(
+    source: Path | str,
+    destination: Path | str,
+    *,
+    mode: int | None = None,
+    modified_ns: int | None = None,
+) -> None:
     """Copy one regular file to a new path; `mode` stands for 0755 or 0644, as git keeps them.
 
+    `modified_ns` is the time of last change that the copy is to bear; None leaves it to be new.
     The copy shares nothing that can be written: at most a file system's copy-on-write blocks.
     Raises OSError, also where the source is a link or no regular file.
     """
     reading = _open_regular(source)
     try:
-        _copy_open(reading, destination, mode)
+        _copy_open(reading, destination, mode, modified_ns)
     finally:
         os.close(reading)
 
 
-def _open_regular(source: Path) -> int:
+def _open_regular(source: Path | str) -> int:
     """A descriptor of a regular file; raises OSError for all else, and never waits for a pipe."""
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(reading).st_mode):
@@ -115,13 +122,17 @@ def _open_regular(source: Path) -> int:
     return reading
 
 
-def _copy_open(reading: int, destination: Path, mode: int | None) -> None:
+def _copy_open(
+    reading: int, destination: Path | str, mode: int | None, modified_ns: int | None = None
+) -> None:
     status = os.fstat(reading)
     kept = mode if mode is not None else 0o755 if status.st_mode & stat.S_IXUSR else 0o644
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     writing = os.open(destination, flags, kept)
     try:
         _pour(reading, writing, status.st_size)
+        if modified_ns is not None:
+            os.utime(writing, ns=(modified_ns, modified_ns))
     finally:
         os.close(writing)
 

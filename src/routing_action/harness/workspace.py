@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -179,7 +179,17 @@ def _commit(path: Path) -> None:
     (git / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
     run_git(("add", "--all", "--force", "."), path)
     run_git(("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Initial commit"), path)
-    run_git(("repack", "-a", "-d", "--quiet"), path)
+    run_git(("repack", "-a", "-d", "-n", "--quiet"), path)
+    _prune(git)
+
+
+def _prune(git: Path) -> None:
+    """Take away what git makes anew where it needs it: each unit's copy is smaller for it."""
+    remove_tree(git / "logs")
+    (git / "COMMIT_EDITMSG").unlink(missing_ok=True)
+    for folder in ("refs/tags", "objects/info"):
+        with suppress(OSError):  # not there, or not empty
+            (git / folder).rmdir()
 
 
 def _read_manifest(path: Path) -> _Manifest:
@@ -205,14 +215,14 @@ def _read_manifest(path: Path) -> _Manifest:
 
 def _lay_out(manifest: _Manifest, source: Path, destination: Path, *, history: bool) -> None:
     """Copy what a template holds; git's index knows a file by its time, so times are kept."""
+    old, new = f"{source}/", f"{destination}/"  # plain texts: this is done for each unit
     for folder in manifest.folders:
         if history or not _is_history(folder):
-            (destination / folder).mkdir()
+            os.mkdir(new + folder)  # noqa: PTH102
     for path, mode, modified in manifest.files:
         if history or not _is_history(path):
-            copy_file(source / path, destination / path, mode=mode)
-            if path != ".git/index":
-                os.utime(destination / path, ns=(modified, modified))
+            kept = None if path == ".git/index" else modified
+            copy_file(old + path, new + path, mode=mode, modified_ns=kept)
     for path, target in manifest.links:
         (destination / path).symlink_to(target)
 

@@ -1,19 +1,27 @@
-"""The end of a run on a terminal: the matrix, and for each red pair why, the proof and a rerun."""
+"""The end of a run on a terminal: the matrix, each red pair with its proof, the slowest units.
+
+Lines keep within the width, but for commands and paths, which are there to be copied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.domain.rerun import build_run_command, select_case
 from routing_action.domain.results import PairSummary, Results, UnitResult
 from routing_action.domain.verdict import Status
+from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
 
 _MARKS = {Status.PASS: "pass", Status.FAIL: "FAIL", Status.INFRA_ERROR: "infra"}
 _COLOURS = {"pass": "32", "FAIL": "31", "infra": "33", "flaky": "35"}
-_WIDEST_CASE = 44
+_NARROWEST_CASE = 20
+_WIDEST_CASE = 80
+_LEAST_WIDTH = 40
+_INDENT = 11
 _PROOF_WIDTH = 160
 _MANY = 30
+_SLOWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +39,64 @@ def render_console(
 
     `program` is how a run is started here, for the commands that are offered.
     """
-    lines = [*_matrix(results, style), *_skill_notes(results), ""]
+    width = max(style.width, _LEAST_WIDTH)
+    lines = [*_matrix(results, style.colour, width), *_skill_notes(results, width), ""]
     lines += _reasons(results, program, style)
-    summary = results.summary
-    runs = "1 run" if summary.total == 1 else f"{summary.total} runs"
-    lines.append(
-        f"{runs}: {summary.passed} pass, {summary.fail} fail, "
-        f"{summary.infra_error} infra_error{_cost(results)}"
-    )
+    lines += _slowest(results.results, width)
+    lines += _flow(_totals(results), width, indent="  ")
     lines += [f"verdict: {reason}", f"artifacts: {artifacts}"]
     return "\n".join(lines)
 
 
-def _skill_notes(results: Results) -> list[str]:
+def _skill_notes(results: Results, width: int) -> Iterator[str]:
     """Why an agent was offered no skill at all, once for each agent."""
     notes = (note for row in results.results for note in row.notes if "finds no skill" in note)
-    return [f"note: {note}" for note in dict.fromkeys(notes)]
+    for note in dict.fromkeys(notes):
+        yield from _flow(f"note: {printable(note)}".split(" "), width, gap=" ", indent="  ")
 
 
-def _matrix(results: Results, style: ConsoleStyle) -> list[str]:
-    agents = list(dict.fromkeys(pair.agent for pair in results.pairs))
+# --- the matrix
+
+
+def _matrix(results: Results, colour: bool, width: int) -> list[str]:
+    """A line for each case; agents that do not fit beside the others get a matrix of their own."""
     cases = list(dict.fromkeys(pair.case_id for pair in results.pairs))
     cells = {(pair.case_id, pair.agent): _cell(pair) for pair in results.pairs}
-    first = min(max([4, *(len(case) for case in cases)]), _WIDEST_CASE)
-    widths = [max(len(agent), 10) for agent in agents]
-    head = "  ".join(agent.ljust(width) for agent, width in zip(agents, widths, strict=True))
-    lines = [f"{'case'.ljust(first)}  {head}".rstrip()]
-    for case in cases:
-        row = [
-            _painted(cells.get((case, agent), "-"), width, style)
-            for agent, width in zip(agents, widths, strict=True)
-        ]
-        lines.append(f"{_short(case, first).ljust(first)}  {'  '.join(row)}".rstrip())
+    widths: dict[str, int] = {}
+    for (_, agent), cell in cells.items():
+        widths[agent] = max(widths.get(agent, cell_width(agent)), len(cell))
+    longest = max((cell_width(case) for case in cases), default=0)
+    lines: list[str] = []
+    for agents in _groups(widths, width - min(longest, _NARROWEST_CASE)):
+        used = sum(widths[agent] + 2 for agent in agents)
+        first = min(max(longest, 4), max(width - used, _NARROWEST_CASE), _WIDEST_CASE)
+        head = [pad("case", first), *(pad(agent, widths[agent]) for agent in agents)]
+        lines += ["", *_row(head)] if lines else _row(head)
+        for case in cases:
+            marks = (cells.get((case, agent), "-") for agent in agents)
+            painted = [
+                _painted(mark, widths[agent], colour)
+                for mark, agent in zip(marks, agents, strict=True)
+            ]
+            lines += _row([pad(shorten_middle(printable(case), first), first), *painted])
     return lines
+
+
+def _groups(widths: Mapping[str, int], room: int) -> list[list[str]]:
+    """The agents in groups whose columns fit side by side."""
+    groups: list[list[str]] = [[]]
+    left = room
+    for agent, width in widths.items():
+        if width + 2 > left and groups[-1]:
+            groups.append([])
+            left = room
+        groups[-1].append(agent)
+        left -= width + 2
+    return groups
+
+
+def _row(cells: Sequence[str]) -> list[str]:
+    return ["  ".join(cells).rstrip()]
 
 
 def _cell(pair: PairSummary) -> str:
@@ -71,14 +104,12 @@ def _cell(pair: PairSummary) -> str:
     return f"{mark} {pair.passed}/{pair.trials}" if pair.trials > 1 else mark
 
 
-def _painted(cell: str, width: int, style: ConsoleStyle) -> str:
-    colour = _COLOURS.get(cell.partition(" ")[0])
-    text = cell.ljust(width)
-    return f"\x1b[{colour}m{text}\x1b[0m" if style.colour and colour else text
+def _painted(cell: str, width: int, colour: bool) -> str:
+    number = _COLOURS.get(cell.partition(" ")[0])
+    return f"\x1b[{number}m{pad(cell, width)}\x1b[0m" if colour and number else pad(cell, width)
 
 
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+# --- what did not pass
 
 
 def _reasons(results: Results, program: str, style: ConsoleStyle) -> list[str]:
@@ -105,20 +136,28 @@ def _rerun(results: Results, row: UnitResult, program: str) -> str:
 
 
 def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
+    width = max(style.width, _LEAST_WIDTH)
     trial = f" trial {row.trial}" if row.trial > 1 else ""
-    head = f"{row.agent}:{row.case_id}{trial}: {_MARKS[row.status]} {row.failure_kind or ''}"
-    lines = [_painted(head, 0, style) if style.colour else head.rstrip()]
+    mark, kind = _MARKS[row.status], f" {row.failure_kind}" if row.failure_kind else ""
+    name = printable(f"{row.agent}:{row.case_id}{trial}")
+    name = shorten_middle(name, width - len(f": {mark}{kind}"))
+    lines = [f"{name}: {_painted(mark, 0, style.colour)}{kind}"]
     if row.error:
-        lines.append(f"  cause    {_printable(row.error, style.width)}")
+        lines.append(f"  cause    {shorten(printable(row.error), width - _INDENT)}")
     if row.disallowed_hits:
-        lines.append(f"  refused  {', '.join(row.disallowed_hits)} was used and is disallowed")
-    if row.missing_evidence:
-        lines.append(f"  missing  {', '.join(row.missing_evidence)}")
-    if row.loaded_skills:
-        lines.append(f"  loaded   {', '.join(row.loaded_skills)}")
-    lines += _proofs(row, style.width)
+        lines += _named("refused", row.disallowed_hits, width, " was used and is disallowed")
+    lines += _named("missing", row.missing_evidence, width)
+    lines += _named("loaded", row.loaded_skills, width)
+    lines += _proofs(row, width)
     lines += [f"  rerun    {rerun}", ""]
     return lines
+
+
+def _named(label: str, names: Sequence[str], width: int, after: str = "") -> list[str]:
+    """A label with names, on as many lines as they need; nothing without names."""
+    words = f"{', '.join(printable(name) for name in names)}{after}".split(" ")
+    lines = _flow(words, width - _INDENT, gap=" ")
+    return [f"  {'' if n else label:<9}{line}" for n, line in enumerate(lines)] if names else []
 
 
 def _proofs(row: UnitResult, width: int) -> list[str]:
@@ -127,32 +166,57 @@ def _proofs(row: UnitResult, width: int) -> list[str]:
     for token in (*row.disallowed_hits, *row.missing_evidence):
         hit = row.token_hits.get(token)
         if hit is not None:
-            proof = _around(hit.proof_line, token, min(width, _PROOF_WIDTH) - 11)
-            lines.append(f"  found    {token} at tier {hit.tier} ({hit.source_detail}):")
+            proof = _around(hit.proof_line, token, min(width, _PROOF_WIDTH) - _INDENT)
+            lines += _named("found", [f"{token} at tier {hit.tier} ({hit.source_detail}):"], width)
             lines.append(f"           {proof}")
     return lines
 
 
 def _around(proof: str, token: str, width: int) -> str:
     """The part of a proof line that names the token, cut to a width."""
-    plain = "".join(char if char.isprintable() else " " for char in proof)
+    plain = printable(proof)
     place = plain.casefold().find(token.rpartition(":")[2].casefold())
     start = max(0, place - width // 2)
-    return _short(("…" if start else "") + plain[start:], max(width, 40))
+    return shorten(("…" if start else "") + plain[start:], width)
 
 
-def _printable(text: str, width: int) -> str:
-    """One line without control characters, cut to a width."""
-    plain = "".join(char if char.isprintable() else " " for char in text)
-    return _short(plain, max(width - 11, 40))
+# --- the end
 
 
-def _cost(results: Results) -> str:
-    costs = [row.cost_usd for row in results.results if row.cost_usd is not None]
-    seconds = sum(row.duration_ms for row in results.results) / 1000
-    spent = f", {sum(costs):.4f} USD reported by {_agents(results.results)}" if any(costs) else ""
-    return f"; {seconds:.1f} s of agent time{spent}"
+def _slowest(rows: Sequence[UnitResult], width: int) -> list[str]:
+    """The units that took longest, where there are enough of them to tell apart."""
+    if len(rows) <= _SLOWEST:
+        return []
+    lines = ["slowest"]
+    for row in sorted(rows, key=lambda row: -row.duration_ms)[:_SLOWEST]:
+        trial = f"#{row.trial}" if row.trial > 1 else ""
+        late = " (timeout)" if row.timed_out else ""
+        time = f"{row.duration_ms / 1000:.1f} s".rjust(9)
+        name = printable(f"{row.agent}:{row.case_id}{trial}")
+        lines.append(f"{time}  {shorten_middle(name, width - _INDENT - len(late))}{late}")
+    return [*lines, ""]
 
 
-def _agents(rows: Sequence[UnitResult]) -> str:
-    return ", ".join(dict.fromkeys(row.agent for row in rows if row.cost_usd))
+def _totals(results: Results) -> list[str]:
+    summary, rows = results.summary, results.results
+    runs = "1 run" if summary.total == 1 else f"{summary.total} runs"
+    seconds = sum(row.duration_ms for row in rows) / 1000
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    agents = ", ".join(dict.fromkeys(row.agent for row in rows if row.cost_usd))
+    return [
+        f"{runs}: {summary.passed} pass, {summary.fail} fail, {summary.infra_error} infra_error;",
+        f"{seconds:.1f} s of agent time{',' if any(costs) else ''}",
+        *([f"{sum(costs):.4f} USD reported by {agents}"] if any(costs) else []),
+    ]
+
+
+def _flow(parts: Sequence[str], width: int, *, gap: str = " ", indent: str = "") -> list[str]:
+    """The parts side by side, on as many lines as the width asks for."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and cell_width(lines[-1] + gap + part) <= width:
+            lines[-1] += gap + part
+        else:
+            before = indent if lines else ""
+            lines.append(before + shorten_middle(part, width - len(before)))
+    return lines

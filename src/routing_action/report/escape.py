@@ -22,6 +22,8 @@ _OWN_URL = re.compile(r"https?://[A-Za-z0-9](?:[A-Za-z0-9._~:/?#@!$&+,;=-]|%[0-9
 
 def printable(text: str) -> str:
     """One line: line ends and tabs become spaces; controls, bidi marks and the like are named."""
+    if text.isprintable():
+        return text
     flat = _LINE_ENDS.sub(" ", text)
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in flat)
 
@@ -97,6 +99,8 @@ def cut(text: str, limit: int) -> str:
 def excerpt(text: str, token: str, width: int) -> str:
     """The part of a long line around a token's own name, at most `width` characters."""
     line = printable(text[:20_000])
+    if len(line) <= width:
+        return line
     place = line.casefold().find(token.rpartition(":")[2].casefold())
-    start = max(0, place - width // 3) if place + len(token) > width else 0
+    start = max(0, place - width // 4)
     return cut(("…" if start else "") + line[start:], width)

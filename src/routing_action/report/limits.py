@@ -57,7 +57,7 @@ def fit(draw: Callable[[Space], str], everything: Space, budget: int) -> str | N
     return None
 
 
-_SCALE = 32
+_SCALE = 1024
 """The fineness of a search: a rung is a way from nothing to all of one count in so many parts."""
 
 _Rung = Callable[[int], Space]
@@ -84,9 +84,9 @@ def _climb_down(full: Space) -> Iterator[_Rung]:
     yield lambda part: replace(short, proofs=_share(proofs, full.proofs, part))
     yield lambda part: replace(bare, proofs=_share(proofs, full.proofs, part))
     yield lambda part: replace(bare, proofs=proofs, evidence=_share(details, full.evidence, part))
-    few = replace(bare, proofs=proofs, evidence=details)
+    few = replace(bare, proofs=proofs, evidence=details, width=_SHORTEST)
     yield lambda part: replace(few, rows=_share(min(details, full.rows), full.rows, part))
-    none = replace(few, proofs=0, evidence=0, width=_SHORTEST)
+    none = replace(few, proofs=0, evidence=0)
     yield lambda part: replace(none, rows=_share(0, full.rows, part))
 
 

@@ -113,6 +113,11 @@ class Page:
     download: str
 
     @property
+    def has_proofs(self) -> bool:
+        """True where any row has something found, or said by a CLI, to show in the table."""
+        return any(row.proofs or row.error for row in self.changed)
+
+    @property
     def everything(self) -> Space:
         """The space that shows all of it."""
         return Space(

@@ -17,7 +17,7 @@ from routing_action.report.view import accept_command, rerun_command
 _MOST_TOKENS = 6
 _MOST_PROOFS = 3
 _PROOF_WIDTH = 400
-_GLIMPSE_WIDTH = 70
+_GLIMPSE_WIDTH = 48
 _KIND = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _MARKS = {
     DeltaKind.IMPROVEMENT: "🟢",

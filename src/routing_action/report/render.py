@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
-from routing_action.errors import UsageError
+from routing_action.errors import RoutingActionError, UsageError
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase, printable
 from routing_action.report.limits import Space, count_bytes, fit
 from routing_action.report.page import Page, build_page
@@ -43,11 +43,21 @@ def stream_html(
     filters: Mapping[str, Callable[[str], str]],
     overrides: Path | None = None,
 ) -> Iterator[str]:
-    """The pieces of `report.html.j2`, made as they are read; text is escaped for HTML."""
+    """The pieces of `report.html.j2`, made as they are read; text is escaped for HTML.
+
+    UsageError with file and line where a user's template cannot be used.
+    """
     environment = Reader(_own_folder(), overrides)
     environment.filters["printable"] = printable
     environment.filters.update(filters)
-    return environment.get_template("report.html.j2").generate(context)
+    try:
+        yield from environment.get_template("report.html.j2").generate(context)
+    except RoutingActionError:
+        raise  # of the data that streams through
+    except Exception as error:
+        if overrides is None:
+            raise
+        raise _explain(error, "report.html.j2", overrides) from error
 
 
 def prefer_overrides(
@@ -93,22 +103,24 @@ class Renderer:
         UsageError with file and line where a user's template cannot be used, or does not get
         short enough where it is given no space.
         """
-        text = fit(lambda space: self._draw(name, space), self.page.everything, budget)
+        text = fit(lambda space: self._draw(name, space, budget), self.page.everything, budget)
         if text is not None:
             return text
         if self.overrides is not None:
-            least = count_bytes(self._draw(name, Space(0, 0, 0, 0, 60)))
+            least = count_bytes(self._draw(name, Space(0, 0, 0, 0, 60), _NO_LIMIT))
             raise UsageError(
                 f"{name}: even without rows it has {least} bytes, more than {budget}",
                 remedy="let the template heed `space`; see docs/how-to/change-the-reports.md",
             )
-        return self._draw("least.md.j2", Space(0, 0, 0, 0, 40))
+        return self._draw("least.md.j2", Space(0, 0, 0, 0, 40), budget)
 
-    def _draw(self, name: str, space: Space) -> str:
+    def _draw(self, name: str, space: Space, budget: int) -> str:
+        """The text; what is far beyond the budget is not drawn to its end."""
         self._outlet.space = space
         self._sandbox.meter = Meter()
         try:
-            text = self._sandbox.get_template(name).render(page=self.page, space=space)
+            pieces = self._sandbox.get_template(name).generate(page=self.page, space=space)
+            text = "".join(_until(pieces, 2 * budget))
         except Exception as error:
             if self.overrides is None:
                 raise
@@ -118,6 +130,15 @@ class Renderer:
     @cached_property
     def _sandbox(self) -> Sandbox:
         return Sandbox(_own_folder(), self.overrides, _filters(self._outlet))
+
+
+def _until(pieces: Iterator[str], enough: int) -> Iterator[str]:
+    """The pieces up to the one with which there are more than `enough` characters."""
+    for piece in pieces:
+        yield piece
+        enough -= len(piece)
+        if enough < 0:
+            return
 
 
 def _own_folder() -> Path:

@@ -98,13 +98,18 @@ class Reader(ImmutableSandboxedEnvironment):
         return not attr.startswith("_") and super().is_safe_attribute(obj, attr, value)
 
     def is_safe_callable(self, obj: object) -> bool:
-        """Macros, blocks, our range, `loop.cycle`, the views of a mapping, addresses of a place."""
+        """Macros, blocks, our range, `loop.cycle`, the views of a mapping, addresses of a place.
+
+        SecurityError for all else: jinja2's own text would hold the value.
+        """
         if isinstance(obj, Macro | BlockReference) or obj is _range:
             return True
-        owner = getattr(obj, "__self__", None)
-        if isinstance(obj, MethodType):
-            return isinstance(owner, LoopContext | Place)
-        return isinstance(owner, dict) and getattr(obj, "__name__", "") in _METHODS_OF_MAPPINGS
+        owner, name = getattr(obj, "__self__", None), getattr(obj, "__name__", "")
+        if isinstance(obj, MethodType) and isinstance(owner, LoopContext | Place):
+            return True
+        if isinstance(owner, dict) and name in _METHODS_OF_MAPPINGS:
+            return True
+        raise SecurityError(f"{name or 'a value'} cannot be called here")
 
 
 class Sandbox(Reader):

@@ -96,11 +96,14 @@ def build_view(delta: Delta) -> DeltaView:
     """Derive everything that reports share."""
     agents = _agents(delta)
     outcome = find_outcome(delta)
+    title = _TITLES[outcome]
+    if outcome is Outcome.NOT_MEASURED and not any(row.got for row in delta.rows):
+        title = "Routing was not measured"
     return DeltaView(
         delta=delta,
         outcome=outcome,
-        title=_TITLES[outcome],
-        headline=_headline(_TITLES[outcome], delta.reasons),
+        title=title,
+        headline=_headline(title, delta.reasons),
         counts=", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items()),
         changed=tuple(row for row in delta.rows if _is_worth_a_look(row)),
         agents=agents,

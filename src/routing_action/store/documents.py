@@ -102,9 +102,8 @@ def parse_cases(data: bytes, file: str) -> Corpus:
             remedy='write [ {"case_id": ...}, ... ] or {"cases": [ ... ]}',
         )
     cases = tuple(_case(document, (*prefix, place), item) for place, item in enumerate(value))
-    lines = {
-        case.case_id: document.line_of((*prefix, place)) or 1 for place, case in enumerate(cases)
-    }
+    places = document.lines_of_items(prefix)
+    lines = {case.case_id: line for case, line in zip(cases, places, strict=True)}
     _refuse_duplicates(document, prefix, cases)
     return Corpus(file, cases, lines, hashlib.sha256(data).hexdigest())
 

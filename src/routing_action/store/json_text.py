@@ -64,13 +64,32 @@ class JsonText:
 
     def line_of(self, path: Sequence[str | int]) -> int | None:
         """The line of the value at a path of keys and indexes; the nearest parent's where lost."""
+        offset, _ = self._follow(path)
+        return self.line_at(offset)
+
+    def lines_of_items(self, path: Sequence[str | int]) -> list[int]:
+        """The line of each item of the list at a path, in one pass; empty where there is none."""
+        start, whole = self._follow(path)
+        if not whole or self.text[start : start + 1] != "[":
+            return []
+        lines: list[int] = []
+        line, counted = 1, 0
+        at = _skip_space(self.text, start + 1)
+        while self.text[at : at + 1] not in ("]", ""):
+            line, counted = line + self.text.count("\n", counted, at), at
+            lines.append(line)
+            at = _skip_space(self.text, self._after_value(at))
+        return lines
+
+    def _follow(self, path: Sequence[str | int]) -> tuple[int, bool]:
+        """The offset of the value at a path, or of its nearest parent; and which it is."""
         offset = 0
         for step in path:
             found = self._enter(offset, step)
             if found is None:
-                break
+                return _skip_space(self.text, offset), False
             offset = found
-        return self.line_at(_skip_space(self.text, offset))
+        return _skip_space(self.text, offset), True
 
     def _enter(self, offset: int, step: str | int) -> int | None:
         """The offset of a member of the container that starts at or after `offset`."""

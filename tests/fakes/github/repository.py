@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.fakes.github.artifacts import Storage
 from tests.fakes.github.description import Operation, load_description
 
 COMMENT_LIMIT = 65_536
@@ -69,6 +70,8 @@ _NEEDS = {
     "checks/update": (("checks",), "write"),
     "checks/list-for-ref": (("checks",), "read"),
     "checks/list-annotations": (("checks",), "read"),
+    "actions/list-workflow-run-artifacts": (("actions",), "read"),
+    "actions/download-artifact": (("actions",), "read"),
     "pulls/list": (("pull-requests",), "read"),
     "pulls/get": (("pull-requests",), "read"),
     "repos/list-pull-requests-associated-with-commit": (("pull-requests",), "read"),
@@ -84,6 +87,7 @@ class Repository:
     checks: dict[int, dict[str, Any]] = field(default_factory=dict)
     pulls: dict[int, dict[str, Any]] = field(default_factory=dict)
     known_commits: dict[str, list[int]] = field(default_factory=dict)
+    storage: Storage = field(default_factory=Storage)
     faults: list[Fault] = field(default_factory=list)
     before: dict[str, Callable[[], None]] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
@@ -244,6 +248,21 @@ class Repository:
         page, headers = self._page(operation, query, named)
         listed = [_run(one) for one in page]
         return Answer(200, {"total_count": len(named), "check_runs": listed}, headers)
+
+    def _actions_list_workflow_run_artifacts(
+        self, operation: Operation, query: Any, *_: Any
+    ) -> Answer:
+        listed = self.storage.of_run(operation, query)
+        page, headers = self._page(operation, query, listed)
+        return Answer(200, {"total_count": len(listed), "artifacts": page}, headers)
+
+    def _actions_download_artifact(self, operation: Operation, *_: Any) -> Answer:
+        upload = self.storage.uploads.get(int(operation.values["artifact_id"]))
+        if upload is None:
+            return Answer(404, {"message": "Not Found"})
+        if upload.expired:
+            return Answer(410, {"message": "Artifact has expired"})
+        return Answer(302, None, {"Location": self.storage.sign(upload.id)})
 
     def _pulls_get(self, operation: Operation, *_: Any) -> Answer:
         known = self.pulls.get(int(operation.values["pull_number"]))

@@ -324,3 +324,13 @@ def test_a_leg_that_nobody_could_measure_is_what_the_operator_says() -> None:
     neutral = decide_gate(comparison, Policy(unmeasured_fails=False))
     assert (strict.conclusion, neutral.conclusion) == (Conclusion.FAILURE, Conclusion.NEUTRAL)
     assert neutral.reasons == ("1 pair was not measured",)
+
+
+def test_agents_that_were_left_out_for_once_are_not_removed() -> None:
+    """A run by hand of one agent is judged on that agent; a workflow's own list is held to all."""
+    ref = expect({("a", "claude"): "pass", ("a", "codex"): "pass"})
+    rows = [batch([row("a", "claude")])]
+    once = judge(rows, ref, providers=frozenset({"claude"}), partial=True)
+    for_good = judge(rows, ref, providers=frozenset({"claude"}))
+    assert ([one.kind for one in once.rows], once.not_selected) == ([DeltaKind.OK], 1)
+    assert [one.kind for one in for_good.rows] == [DeltaKind.REMOVED, DeltaKind.OK]

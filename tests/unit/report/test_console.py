@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.results import Results, TokenHit
 from routing_action.domain.transcript import SourceKind
 from routing_action.domain.verdict import Status
+from routing_action.report.cells import cell_width
 from routing_action.report.console import ConsoleStyle, render_console
 from tests.result_rows import make_results, make_row
 
@@ -99,13 +105,62 @@ def test_a_long_list_is_cut_with_the_count_of_the_rest() -> None:
 
 
 def test_cost_and_long_names_are_shown_within_the_width() -> None:
-    """Money is told with who reported it; a long case id is cut."""
-    text = render(make_results(make_row(1, cost_usd=0.25, case_id="c" * 100)))
+    """Money is told with who reported it; a long case id keeps both ends."""
+    row = make_row(1, cost_usd=0.25, case_id="begin" + "c" * 100 + "end")
+    text = render(make_results(row), ConsoleStyle(width=60))
     assert "0.2500 USD reported by claude" in text
-    assert "c" * 43 + "…" in text
+    assert re.search(r"^begin.*…c+end  pass$", text, re.MULTILINE)
 
 
 def test_later_trials_name_themselves() -> None:
     """A red second trial says which one it was."""
     text = render(make_results(make_row(1, trial=2, status=Status.FAIL)))
     assert "claude:one trial 2: FAIL" in text
+
+
+def make_long() -> Results:
+    """Five agents, long names, several kinds of red."""
+    agents = ("claude", "codex", "copilot", "gemini", "opencode")
+    long = "review-a-pull-request-that-changes-the-public-interface-of-the-billing-service-17"
+    rows = [
+        make_row(10 * n + m, agent=agent, case_id=case, trial=1, duration_ms=1000 * (n + 5 * m))
+        for n, agent in enumerate(agents)
+        for m, case in enumerate((long, "bump"))
+    ]
+    red = make_row(
+        99,
+        agent="codex",
+        case_id=f"{long}-b",
+        status=Status.FAIL,
+        failure_kind="weak_evidence_only",
+        missing_evidence=("a-skill-with-a-name", "another-skill-with-a-name", long),
+        token_hits={long: HIT},
+        loaded_skills=("one-more-skill-with-a-name", "other"),
+        error="the agent said something that is rather long and does not fit into one line at all",
+        timed_out=True,
+        duration_ms=300_000,
+        cost_usd=1.5,
+        notes=("the agent finds no skill in the folders in which it looks for them: a, b and c",),
+    )
+    return make_results(*rows, red)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_the_whole_text_fits_the_terminal(width: int, snapshot: SnapshotAssertion) -> None:
+    """Only commands and paths, which are there to be copied, may be longer."""
+    text = render(make_long(), ConsoleStyle(width=width))
+    assert text == snapshot
+    assert all(
+        cell_width(line) <= width for line in text.splitlines() if not line.startswith("  rerun")
+    )
+
+
+def test_the_slowest_units_are_named_where_there_are_many() -> None:
+    """What to look at when a run takes too long."""
+    lines = render(make_long()).splitlines()
+    first = lines.index("slowest") + 1
+    assert lines[first].startswith("  300.0 s  codex:review-")
+    assert lines[first].endswith("-17-b (timeout)")
+    assert lines[first + 1] == "    9.0 s  opencode:bump"
+    assert lines[first + 5] == ""
+    assert "slowest" not in render(make_results(make_row()))

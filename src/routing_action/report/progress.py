@@ -1,0 +1,168 @@
+"""Counts what becomes of a batch's units, and estimates how long the rest will take.
+
+Shows nothing and reads no clock of its own; the clock that it is given counts seconds and never
+goes back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from routing_action.domain.outcome import Outcome
+from routing_action.domain.results import UnitResult
+from routing_action.domain.verdict import Status
+
+LATEST = 3
+_LEAST_MEASURED = 3
+_OVERDUE_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class RunningUnit:
+    """A unit that runs, `provider:case`, and for how many seconds it has done so."""
+
+    key: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A unit that ended without a pass, and the kind of its failure."""
+
+    key: str
+    status: Status
+    kind: str
+
+
+@dataclass(slots=True)
+class _Durations:
+    """How long the ended units of one agent took, in seconds."""
+
+    count: int = 0
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.count += 1
+        self.total += seconds
+
+
+class Progress:
+    """The state of a batch; `lanes` is how many of its units run side by side at most."""
+
+    def __init__(self, clock: Callable[[], float], lanes: int) -> None:
+        self.counts = dict.fromkeys(Status, 0)
+        self.cancelled = 0
+        self.cost_usd: float | None = None
+        self.latest: deque[Failure] = deque(maxlen=LATEST)
+        self._clock = clock
+        self._lanes = max(lanes, 1)
+        self._begun = clock()
+        self._ending: float | None = None
+        self._queued: dict[str, str] = {}
+        self._running: dict[str, tuple[str, float]] = {}
+        self._durations: dict[str, _Durations] = {}
+
+    # --- what is heard
+
+    def queue(self, unit_run_id: str, key: str) -> None:
+        """A unit waits for its turn."""
+        self._queued[unit_run_id] = key
+
+    def start(self, unit_run_id: str, key: str) -> None:
+        """A unit runs."""
+        self._queued.pop(unit_run_id, None)
+        self._running[unit_run_id] = (key, self._clock())
+
+    def end(self, unit_run_id: str, key: str, row: UnitResult) -> None:
+        """A unit came to its end, or will not run at all."""
+        self._queued.pop(unit_run_id, None)
+        self.counts[row.status] += 1
+        if row.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + row.cost_usd
+        started = self._running.pop(unit_run_id, None)
+        if row.outcome is Outcome.CANCELLED:
+            self.cancelled += 1
+            return
+        if started is not None:
+            durations = self._durations.setdefault(_agent(key), _Durations())
+            durations.add(self._clock() - started[1])
+        if row.status is not Status.PASS:
+            self.latest.append(Failure(key, row.status, row.failure_kind or ""))
+
+    def stop(self) -> None:
+        """The batch was interrupted: what runs is being ended, nothing more is started."""
+        if self._ending is None:
+            self._ending = self._clock()
+
+    # --- what can be asked
+
+    @property
+    def done(self) -> int:
+        """Units that have ended."""
+        return sum(self.counts.values())
+
+    @property
+    def total(self) -> int:
+        """Every unit that is known so far."""
+        return self.done + len(self._running) + len(self._queued)
+
+    @property
+    def queued(self) -> int:
+        """Units that wait for their turn."""
+        return len(self._queued)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the batch began."""
+        return self._clock() - self._begun
+
+    @property
+    def ending(self) -> float | None:
+        """Seconds since the batch was interrupted; None where it was not."""
+        return None if self._ending is None else self._clock() - self._ending
+
+    @property
+    def running(self) -> list[RunningUnit]:
+        """The units that run, the one that has run longest first."""
+        now = self._clock()
+        units = [RunningUnit(key, now - since) for key, since in self._running.values()]
+        return sorted(units, key=lambda unit: -unit.seconds)
+
+    @property
+    def remaining(self) -> float | None:
+        """An estimate of the seconds that the rest takes; None until it can be told.
+
+        Known once as many units have ended as run side by side (three at least), or half of a
+        small batch. A unit is expected to take what its agent's units took on average, those that
+        run longer than that included: the first to end are the quick ones.
+        """
+        measured = sum(durations.count for durations in self._durations.values())
+        needed = min(max(self._lanes, _LEAST_MEASURED), max(self.total // 2, 1))
+        if measured < needed:
+            return None
+        expected = self._expected()
+        mean = sum(expected.values()) / len(expected)
+        left = [_left(expected.get(_agent(unit.key), mean), unit.seconds) for unit in self.running]
+        work = sum(left) + sum(expected.get(_agent(key), mean) for key in self._queued.values())
+        return max(work / self._lanes, max(left, default=0.0))
+
+    def _expected(self) -> dict[str, float]:
+        """The seconds that a unit of each agent takes; only of agents that ended one."""
+        found = {}
+        running = self.running
+        for agent, durations in self._durations.items():
+            mean = durations.total / durations.count
+            long = [u.seconds for u in running if _agent(u.key) == agent and u.seconds > mean]
+            found[agent] = (durations.total + sum(long)) / (durations.count + len(long))
+        return found
+
+
+def _left(expected: float, elapsed: float) -> float:
+    """What a running unit still takes; one that is overdue can take any time, but not none."""
+    return max(expected - elapsed, expected * _OVERDUE_SHARE)
+
+
+def _agent(key: str) -> str:
+    return key.partition(":")[0]
