@@ -11,6 +11,7 @@ from typing import TextIO
 
 from routing_action.domain.results import Results, UnitResult
 from routing_action.errors import HarnessError
+from routing_action.store.journal import JOURNAL_FILE
 
 RESULTS_FILE = "results.json"
 PROOF_FILE = "tool-use-proof.log"
@@ -69,6 +70,23 @@ class BatchFolder:
             self.transcripts.mkdir()
         except OSError as error:
             raise _unwritable(self.path, error) from None
+
+    @classmethod
+    def existing(cls, path: Path) -> BatchFolder:
+        """The folder of an earlier batch; what somebody removed from it is made again."""
+        folder = cls.__new__(cls)
+        folder.path = path.absolute()
+        folder.transcripts = folder.path / TRANSCRIPTS
+        try:
+            folder.transcripts.mkdir(exist_ok=True)
+        except OSError as error:
+            raise _unwritable(folder.path, error) from None
+        return folder
+
+    @property
+    def journal_file(self) -> Path:
+        """Where the journal stands."""
+        return self.path / JOURNAL_FILE
 
     @property
     def results_file(self) -> Path:
