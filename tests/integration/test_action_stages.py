@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import shutil
 import sys
 import zipfile
@@ -38,7 +39,7 @@ def job(tmp_path: Path) -> Job:
     root.mkdir()
     cases = [loads("good"), loads("bad", prompt="please answer")]
     (root / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
-    template = f"{sys.executable} {FAKE_CLAUDE} {{prompt}}"
+    template = f"{shlex.join([sys.executable, str(FAKE_CLAUDE)])} {{prompt}}"
     return Job(root, tmp_path / "runner", variables={"AGENT_CLAUDE_TEMPLATE": template})
 
 

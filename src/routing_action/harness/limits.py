@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SETTLE_SECONDS = 0.1
+"""How long members may take to end by themselves once the leader obeyed SIGTERM, and how long the
+pipes may take to end once all that could hold them was killed."""
+
+SWEEP_SECONDS = 2.0
+"""How long a sweep goes on: a tree that forks while it is killed needs several rounds."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
@@ -25,6 +32,6 @@ class ProcessLimits:
 
     @property
     def ending_seconds(self) -> float:
-        """How long it takes at most to end a process that does not want to end."""
-        settling = 3 * _SETTLE_SECONDS
-        return self.term_grace_seconds + self.drain_seconds + _SWEEP_SECONDS + settling
+        """How long it takes at most, after an interrupt, to end what does not want to end."""
+        settling = 3 * SETTLE_SECONDS
+        return self.cancel_grace_seconds + self.drain_seconds + SWEEP_SECONDS + settling

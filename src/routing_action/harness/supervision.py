@@ -14,17 +14,12 @@ from typing import Any
 from routing_action.domain.transcript import EndedBy
 from routing_action.harness.descendants import Descendants
 from routing_action.harness.leader import Leader
-from routing_action.harness.limits import ProcessLimits
+from routing_action.harness.limits import SETTLE_SECONDS, SWEEP_SECONDS, ProcessLimits
 from routing_action.harness.pipes import OutputPipe, OutputSink
 from routing_action.harness.proctable import ProcessRecord
 
 SURVIVORS_LISTED = 20
 
-# How long members may take to end by themselves once the leader obeyed SIGTERM, and how long the
-# pipes may take to end once all that could hold them was killed.
-_SETTLE_SECONDS = 0.1
-# How long a sweep goes on: a tree that forks while it is killed needs several rounds.
-_SWEEP_SECONDS = 2.0
 _FIRST_PAUSE_SECONDS = 0.002
 _LAST_PAUSE_SECONDS = 0.02
 # Walks without a member that may be disturbed by unrelated processes before they are believed.
@@ -96,7 +91,7 @@ class Supervisor:
             not_before = await self._settle(self._quiet_since)
         else:
             not_before = time.monotonic()
-            drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
+            drain_seconds = min(drain_seconds, SETTLE_SECONDS)
         await self._sweep(not_before)
         await self._reap()
         await self._wait(self._drained, drain_seconds)
@@ -224,7 +219,7 @@ class Supervisor:
 
         Both take and return the moment since when a look at the processes holds.
         """
-        end = self._loop.time() + _SETTLE_SECONDS
+        end = self._loop.time() + SETTLE_SECONDS
         for pause in _pauses():
             living = self._descendants.find(not_before).living
             if not living or self._loop.time() >= end:
@@ -238,7 +233,7 @@ class Supervisor:
 
         The first look may be one that another unit took since `not_before`.
         """
-        deadline = self._loop.time() + _SWEEP_SECONDS
+        deadline = self._loop.time() + SWEEP_SECONDS
         quiet_walks = 0
         for pause in _pauses():
             found = self._descendants.find(not_before)
@@ -256,7 +251,7 @@ class Supervisor:
 
     async def _reap(self) -> None:
         """Take the leader's exit code, and let no member of its group stay as a zombie."""
-        end = self._loop.time() + _SETTLE_SECONDS
+        end = self._loop.time() + SETTLE_SECONDS
         for pause in _pauses():
             gone = self._leader.reap() and not self._leader.reap_group()
             if gone or self._loop.time() >= end:

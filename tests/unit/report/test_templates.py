@@ -74,7 +74,7 @@ def test_whatever_a_template_prints_is_inert(tmp_path: Path, expression: str) ->
         ("\n{{ 1 // 0 }}", 2, "ZeroDivisionError"),
         ('{% extends "routing-action/none.md.j2" %}', 1, "none.md.j2"),
         ('{% include "../secret" %}', 1, "secret"),
-        ("{{ page.build() }}", 1, "not safely callable"),
+        ("{{ page.build() }}", 1, "cannot be called here"),
     ],
 )
 def test_a_faulty_template_is_named_with_file_and_line(
