@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import keep_screenshot, open_page, start_browser
-from tests.browser.reports import RED_UNIT, write_hostile, write_many, write_mixed
+from tests.browser.reports import RED_UNIT, write, write_hostile, write_many, write_mixed
 from tests.live.clis import install_packages
-from tests.report_values import HOSTILE
+from tests.report_values import HOSTILE, make_delta, make_entry, make_record
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +73,21 @@ def test_without_scripts_verdict_and_changes_are_there(browser: Browser, mixed: 
         expect(page.locator(".static tbody tr")).to_have_count(7)
         expect(page.locator(".static")).to_contain_text("expected pass, got fail")
         expect(page.locator("#app")).to_be_hidden()
+
+
+def test_a_green_report_opens_at_the_matrix(browser: Browser, tmp_path: Path) -> None:
+    """Where nothing changed there is no empty list to look at."""
+    file = write(tmp_path, "green", make_delta(make_entry()), [make_record()])
+    with open_page(browser, file, color_scheme="dark") as watched:
+        page = watched.page
+        expect(page.locator("h1")).to_have_text("Routing is as expected")
+        expect(page.locator("#tab-matrix")).to_have_attribute("aria-selected", "true")
+        expect(page.locator("#panel tbody td")).to_contain_text("pass")
+        show(page, "changes")
+        expect(page.locator("#panel .empty")).to_be_visible()
+        show(page, "matrix")
+        assert keep_screenshot(page, "green", tmp_path).is_file()
+        assert watched.errors == []
 
 
 def test_typing_narrows_every_view_and_is_told(browser: Browser, mixed: Path) -> None:

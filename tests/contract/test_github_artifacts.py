@@ -247,7 +247,7 @@ def test_an_https_api_leads_to_https_alone(
 ) -> None:
     """What is downloaded in the open could be anything."""
     downloads = ArtifactDownloads("https://api.github.example", "t")
-    answer = Response(302, {}, {"location": location})
+    answer = Response(200, {}, {"location": location})
     monkeypatch.setattr(downloads, "send", lambda *_: answer)
     with pytest.raises(ApiError, match="did not say where"):
         downloads.save(ZIP, tmp_path / "x", 1)

@@ -31,11 +31,11 @@ class Place:
         """The page of the workflow run and attempt; empty where unknown."""
         if not (self._base and self.run_id):
             return ""
-        return f"{self._base}/actions/runs/{quote(self.run_id)}/attempts/{self.run_attempt}"
+        return f"{self._base}/actions/runs/{_quote(self.run_id)}/attempts/{self.run_attempt}"
 
     def commit_url(self, sha: str) -> str:
         """The page of a commit; empty where the repository is unknown."""
-        return f"{self._base}/commit/{quote(sha)}" if self._base and sha else ""
+        return f"{self._base}/commit/{_quote(sha)}" if self._base and sha else ""
 
     def file_url(self, path: str, line: int | None = None) -> str:
         """A file at the commit, and one of its lines; empty where unknown.
@@ -45,7 +45,7 @@ class Place:
         if not (self._base and self.sha and path) or path.startswith("/"):
             return ""
         anchor = f"#L{line}" if line else ""
-        return f"{self._base}/blob/{quote(self.sha)}/{quote(path)}{anchor}"
+        return f"{self._base}/blob/{_quote(self.sha)}/{_quote(path)}{anchor}"
 
     def docs_page(self, page: str) -> str:
         """A page such as `reference/delta-words.md#new`; empty where its folder is unknown."""
@@ -55,4 +55,9 @@ class Place:
     def _base(self) -> str:
         if not (self.server_url and self.repository):
             return ""
-        return f"{self.server_url}/{quote(self.repository)}"
+        return f"{self.server_url}/{_quote(self.repository)}"
+
+
+def _quote(part: str) -> str:
+    """A part of an address; a lone surrogate, which JSON can hold, becomes a question mark."""
+    return quote(part, errors="replace")

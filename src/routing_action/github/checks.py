@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from routing_action.domain.place import Place
@@ -23,7 +24,7 @@ def publish_check(client: Client, place: Place, output: CheckOutput) -> str:
     """
     runs = f"/repos/{place.repository}/check-runs"
     own = f"routing-action/{place.key}/{place.run_id or '0'}/{place.run_attempt}"
-    first, *more = list(_batches(output.annotations)) or [()]
+    first = output.annotations[:BATCH]
     body: dict[str, Any] = {
         "name": output.name,
         "external_id": own,
@@ -35,28 +36,36 @@ def publish_check(client: Client, place: Place, output: CheckOutput) -> str:
     if made is None:
         body |= {"head_sha": place.sha, "output": _describe(output, first)}
         made = client.post(runs, body, find=lambda: _find(client, place, output.name, own))
+        there = len(first)
     else:
-        # Annotations are only ever added, and this run's are there already.
-        more = []
+        # Annotations are only ever added, and those of an earlier try are there already.
+        there = _count(made, len(output.annotations))
         made = client.patch(f"{runs}/{made['id']}", {**body, "output": _describe(output, ())})
-    for batch in more:
-        client.patch(f"{runs}/{made['id']}", {"output": _describe(output, batch)})
+    for start in range(there, len(output.annotations), BATCH):
+        more = {"output": _describe(output, output.annotations[start : start + BATCH])}
+        grown = partial(_find, client, place, output.name, own, more_than=start)
+        client.patch(f"{runs}/{made['id']}", more, find=grown)
     url = made.get("html_url")
     return url if isinstance(url, str) else ""
 
 
-def _find(client: Client, place: Place, name: str, own: str) -> dict[str, Any] | None:
+def _find(
+    client: Client, place: Place, name: str, own: str, *, more_than: int = -1
+) -> dict[str, Any] | None:
+    """This run's check run; None where there is none with more annotations than that."""
     path = f"/repos/{place.repository}/commits/{place.sha}/check-runs"
     for page in client.pages(path, check_name=name, filter="all"):
         for run in (page.get("check_runs") if isinstance(page, dict) else None) or []:
             if isinstance(run, dict) and run.get("external_id") == own and "id" in run:
-                return run
+                return run if _count(run, 0) > more_than else None
     return None
 
 
-def _batches(annotations: Sequence[Annotation]) -> Iterator[Sequence[Annotation]]:
-    for start in range(0, len(annotations), BATCH):
-        yield annotations[start : start + BATCH]
+def _count(run: dict[str, Any], otherwise: int) -> int:
+    """How many annotations a check run has."""
+    output = run.get("output")
+    count = output.get("annotations_count") if isinstance(output, dict) else None
+    return count if isinstance(count, int) else otherwise
 
 
 def _describe(output: CheckOutput, annotations: Sequence[Annotation]) -> dict[str, Any]:

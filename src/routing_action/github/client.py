@@ -82,9 +82,11 @@ class Client:
                 return
             page = int(link[1])
 
-    def patch(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Replace fields; the decoded answer."""
-        return self._repeat("PATCH", path, body).data
+    def patch(
+        self, path: str, body: Mapping[str, Any], find: Callable[[], Any | None] | None = None
+    ) -> Any:  # noqa: ANN401
+        """Replace fields; the decoded answer. `find` as for `post`, where this adds something."""
+        return self._repeat("PATCH", path, body, find).data
 
     def delete(self, path: str) -> None:
         """Delete; what is gone already counts as deleted."""
@@ -108,7 +110,8 @@ class Client:
         patience = PATIENCE_SECONDS
         for attempt in itertools.count(1):
             response = self._try(verb, path, body)
-            if response.status < 400 and response.status:
+            # PyGithub follows what may be followed; a redirect that is left did nothing.
+            if 200 <= response.status < 300:
                 return response
             limited = is_rate_limited(response.status, response.headers, response.message)
             unclear = response.status == 0 or response.status >= 500

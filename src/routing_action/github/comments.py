@@ -146,7 +146,18 @@ class StickyComment:
         """Bring the comment up to date; raises ApiError where GitHub refuses."""
         if mode is CommentMode.OFF:
             return PostedComment(CommentAction.NOTHING)
+        try:
+            return self._publish(mode, ours, bodies)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+        # Somebody deleted the comment after it was found.
+        return self._publish(mode, ours, bodies)
+
+    def _publish(self, mode: CommentMode, ours: Marker, bodies: Bodies) -> PostedComment:
         found = self._find(ours.key)
+        if any(marker.age > ours.age for _, marker, _ in found):
+            return PostedComment(CommentAction.NOTHING)
         existing = found[0] if found else None
         action = decide_comment(mode, existing[1] if existing else None, ours)
         if action is CommentAction.CREATE or existing is None:
@@ -189,6 +200,8 @@ class StickyComment:
         made = self._client.post(
             self._issue, {"body": f"{ours.line}\n{body}"}, find=lambda: self._find_exactly(ours)
         )
+        # An app's own token may not ask for its login; from here on it is known.
+        self._author = _login_of(made) or self._author
         return _text(made, "html_url")
 
     def _edit(self, number: int, ours: Marker, body: str) -> str:
@@ -231,8 +244,8 @@ class StickyComment:
         return self._author
 
 
-def _login_of(comment: dict[str, Any]) -> str:
-    return _text(comment.get("user"), "login")
+def _login_of(comment: object) -> str:
+    return _text(comment.get("user") if isinstance(comment, dict) else None, "login")
 
 
 def _text(record: object, name: str) -> str:

@@ -62,7 +62,8 @@ class Context:
             return self._text("merge_group", "head_sha")
         if self.event_name == "workflow_run":
             return self._text("workflow_run", "head_sha")
-        return self.sha
+        # For a comment, GITHUB_SHA is the default branch's, which nobody asked about.
+        return "" if self.event_name == "issue_comment" else self.sha
 
     def place(self, key: str, report_url: str = "") -> Place:
         """The run as links need it."""

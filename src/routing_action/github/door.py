@@ -50,7 +50,8 @@ class PyGithubDoor:
             status, headers, text = self._github.requester.requestJson(
                 verb, path, input=dict(body) if body is not None else None
             )
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
+            # RuntimeError: PyGithub refuses to follow a redirect to another host.
             raise ConnectionError(self._harmless(f"no answer: {error}")) from None
         except GithubException as error:
             return Response(error.status, _lower(error.headers or {}), error.data)

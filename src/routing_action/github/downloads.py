@@ -100,7 +100,7 @@ class ArtifactDownloads:
         ):
             told = {name.lower(): value for name, value in answer.headers.items()}
             if 300 <= answer.status < 400:
-                return Response(answer.status, told, {"location": told.get("location")})
+                return Response(200, told, {"location": told.get("location")})
             return Response(answer.status, told, _decode(await answer.content.read(_ANSWER_BYTES)))
 
     async def _save(self, address: str, file: Path, limit: int) -> str:

@@ -13,6 +13,7 @@ _NEEDED = (
     (re.compile(r"/actions/"), "actions: read"),
     (re.compile(r"/pulls"), "pull-requests: read"),
 )
+_STATE = re.compile(r"\b(locked|archived|blocked)\b", re.IGNORECASE)
 _OTHERWISE = "contents: read"
 
 
@@ -41,7 +42,8 @@ class PermissionMissingError(ApiError):
 def describe_failure(verb: str, path: str, status: int, message: str) -> ApiError:
     """The error for an answer that no further try would change."""
     call = f"{verb} {path.partition('?')[0]}"
-    if status == 403 or (status == 404 and verb != "GET"):
+    is_refused = status == 403 and not _STATE.search(message)
+    if is_refused or (status == 404 and verb != "GET"):
         return PermissionMissingError(call, needed_permission(verb, path), status=status)
     if status == 401:
         return ApiError(

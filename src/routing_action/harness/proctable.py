@@ -44,19 +44,43 @@ class ProcessRecord:
         return record is not None and record.start == self.start
 
 
+class Elders:
+    """Processes that are older than this one: none of them can belong to a unit.
+
+    A walk need not read them again, which on most machines is nearly all there is to read. A number
+    still stands for the same process as long as its folder in /proc is the same inode: the kernel
+    makes a new one for a new process (pid_revalidate in fs/proc/base.c of Linux).
+    """
+
+    def __init__(self) -> None:
+        own = read_record(os.getpid())
+        self._since = own.start if own else 0
+        self._known: dict[int, tuple[int, int]] = {}
+
+    def add(self, pid: int, start: int, folder: tuple[int, int]) -> None:
+        """Take note of a process that was just read, if it is older than this one."""
+        if start < self._since:
+            self._known[pid] = folder
+
+    def holds(self, pid: int, folder: tuple[int, int]) -> bool:
+        """Whether the number stands for an elder."""
+        return self._known.get(pid) == folder
+
+
 class Walk:
     """What one walk found: every process that was there at its last moment.
 
     `begun` is its first moment on the monotonic clock, in seconds. The listing is repeated until
     it shows nothing new: what a process started just before it ended is found that way. `whole`
-    is False where that did not come to an end.
+    is False where that did not come to an end. The elders are left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, elders: Elders) -> None:
         self.begun = time.monotonic()
         self.whole = False
         self.records: list[ProcessRecord] = []
         self._environments: dict[int, bytes | None] = {}
+        self._elders = elders
         seen: set[str] = set()
         for _ in range(_LISTINGS):
             new = [name for name in _list_processes() if name not in seen]
@@ -79,8 +103,12 @@ class Walk:
 
     def _add(self, pid: int) -> None:
         with contextlib.suppress(ProcessLookupError):
-            record = read_record(pid)
-            if record is not None:
+            folder = _identify(pid)
+            if self._elders.holds(pid, folder):
+                return
+            record, is_kernel_thread = _read_stat(pid)
+            self._elders.add(pid, record.start, folder)
+            if not is_kernel_thread:
                 self.records.append(record)
 
 
@@ -92,11 +120,13 @@ class ProcessTable:
 
     def __init__(self) -> None:
         self._latest: Walk | None = None
+        self._elders: Elders | None = None
 
     def walk(self, not_before: float) -> Walk:
         """A walk that began at that moment of the monotonic clock or later."""
         if self._latest is None or self._latest.begun < not_before:
-            self._latest = Walk()
+            self._elders = self._elders or Elders()
+            self._latest = Walk(self._elders)
         return self._latest
 
 
@@ -123,15 +153,31 @@ def read_record(pid: int) -> ProcessRecord | None:
     A dead main thread whose other threads run on is shown as a zombie, but it is none.
     Raises ProcessLookupError where the process is gone.
     """
+    record, is_kernel_thread = _read_stat(pid)
+    return None if is_kernel_thread else record
+
+
+def _identify(pid: int) -> tuple[int, int]:
+    """What tells a process' folder in /proc from that of a later process of the same number.
+
+    Raises ProcessLookupError where the process is gone.
+    """
+    try:
+        status = os.stat(f"/proc/{pid}")  # noqa: PTH116 - no Path for each process of the machine
+    except (FileNotFoundError, PermissionError) as error:
+        raise ProcessLookupError(pid) from error
+    return status.st_ino, status.st_ctime_ns
+
+
+def _read_stat(pid: int) -> tuple[ProcessRecord, bool]:
+    """What stat says of a process, and whether it is a thread of the kernel."""
     try:
         data = _read(f"/proc/{pid}/stat")
     except (FileNotFoundError, PermissionError) as error:
         raise ProcessLookupError(pid) from error
     closing = data.rindex(b")")
     fields = data[closing + 2 :].split(None, 20)
-    if int(fields[6]) & _KERNEL_THREAD:
-        return None
-    return ProcessRecord(
+    record = ProcessRecord(
         pid=pid,
         name=data[data.index(b"(") + 1 : closing],
         parent=int(fields[1]),
@@ -140,6 +186,7 @@ def read_record(pid: int) -> ProcessRecord | None:
         start=int(fields[19]),
         zombie=fields[0] in (b"Z", b"X") and int(fields[17]) <= 1,
     )
+    return record, bool(int(fields[6]) & _KERNEL_THREAD)
 
 
 def _read_environment(pid: int) -> bytes | None:

@@ -34,8 +34,9 @@ def write_html(
 ) -> None:
     """Write the report, piece by piece; `records` are read once and never held together.
 
-    `overrides` may hold templates that extend or replace ours. The caller is best off with the
-    garbage collector off meanwhile: rows are made and dropped by the thousand, in no cycles.
+    `overrides` may hold templates that extend or replace ours; UsageError where one of them cannot
+    be used. The caller is best off with the garbage collector off meanwhile: rows are made and
+    dropped by the thousand, in no cycles.
     """
     changed = [row for row in delta.rows if _is_worth_a_look(row)]
     # The view of what the page shows without a script; the rest is in the data.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_action.domain.comparison import DeltaKind
+from routing_action.domain.delta import DeltaEntry
 from routing_action.domain.gate import Conclusion
 from routing_action.domain.place import Place
 from routing_action.report.check import build_check
@@ -39,7 +40,7 @@ def test_a_red_pair_is_a_failure_on_its_line() -> None:
         (entry("a", "x", DeltaKind.NEW), "notice"),
     ],
 )
-def test_levels_follow_what_needs_doing(row: samples.DeltaEntry, level: str) -> None:
+def test_levels_follow_what_needs_doing(row: DeltaEntry, level: str) -> None:
     """Red is a failure, doubt a warning, better a notice."""
     conclusion = Conclusion.FAILURE if row.gates else Conclusion.SUCCESS
     (annotation,) = build_check(make([row], conclusion), PLACE).annotations

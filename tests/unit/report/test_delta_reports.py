@@ -89,7 +89,8 @@ def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None
     assert text.startswith("> [!CAUTION]\n> **Routing gate failed**: 1 regression.\n")
     assert (
         "| 🔴&nbsp;**REGRESSION** | `a` | `claude` | pass | fail "
-        "| used `bar`, which is disallowed<br>only here: passes on `codex` | tier 3: ```` ```@octocat \\| see foo``` ```` |\n"
+        "| used `bar`, which is disallowed<br>only here: passes on `codex` "
+        "| tier 3: ```` ```@octocat \\| see foo``` ```` |\n"
     ) in text
     assert "- **Missing**: `foo`" in text
     assert "````text\n```@octocat | see foo```\n````" in text

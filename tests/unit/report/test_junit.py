@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import xmlschema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routing_action.domain.comparison import DeltaKind
@@ -105,6 +105,16 @@ def test_infra_is_an_error_and_what_has_no_verdict_is_skipped() -> None:
     assert outcome(root, "two") is None
 
 
+def test_a_lost_result_fails_and_offers_no_command() -> None:
+    """What was never measured cannot be measured again by a command that is unknown."""
+    row = make_regression("gone", kind=DeltaKind.MISSING, got=None, failure_kind=None)
+    found = outcome(check(render_junit(make_delta(row), (), NOWHERE)), "gone")
+    assert found is not None
+    assert found.get("type") == "MISSING"
+    assert "expected pass, got nothing" in (found.text or "")
+    assert "run again" not in (found.text or "")
+
+
 def test_times_are_the_seconds_of_all_trials() -> None:
     """Units that the delta does not know are left out."""
     records = [make_record(1), make_record(2, trial=2, duration_ms=250),
@@ -178,6 +188,7 @@ def test_hostile_text_stays_text(text: str) -> None:
     assert len(list(root.iter("failure"))) == 1
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.text())
 def test_any_text_gives_a_document_that_both_schemas_take(text: str) -> None:
     """No case, provider or message can break the document."""
