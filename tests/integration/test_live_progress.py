@@ -14,7 +14,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +68,12 @@ class Session:
         """Read until the words have come."""
         while words not in self.text:
             assert self.read(), self.text
+
+    def wait_until(self, holds: Callable[[list[str]], bool]) -> list[str]:
+        """Read until the screen is so; a chunk may end in the middle of a drawing."""
+        while not holds(self.screen.lines):
+            assert self.read(), self.text
+        return self.screen.lines
 
     def wait(self) -> None:
         """Read to the end."""
@@ -130,8 +136,13 @@ def test_a_terminal_shows_the_run_and_then_its_outcome(project: Project) -> None
     """The view comes after ARTIFACT_DIR, names units without UUIDs, and leaves no trace."""
     with on_terminal(project, "run", "--agents", "claude") as session:
         session.wait_for("claude:slow")
-        session.wait_for("0:01")
-        during = session.screen.lines
+        during = session.wait_until(
+            lambda lines: (
+                any("3" in line and "━" in line for line in lines)
+                and any(line.endswith("claude:slow") for line in lines)
+                and any("claude:bad" in line for line in lines)
+            )
+        )
         session.wait()
     assert during[0].startswith("ARTIFACT_DIR=/")
     view = during[next(i for i, line in enumerate(during) if "3" in line and "━" in line) :]

