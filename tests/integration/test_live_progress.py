@@ -140,7 +140,7 @@ def test_a_terminal_shows_the_run_and_then_its_outcome(project: Project) -> None
             lambda lines: (
                 any("3" in line and "━" in line for line in lines)
                 and any(line.endswith("claude:slow") for line in lines)
-                and any("claude:bad" in line for line in lines)
+                and any(line.split()[:2] == ["fail", "claude:bad"] for line in lines)
             )
         )
         session.wait()
