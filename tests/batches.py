@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import time
@@ -31,7 +32,8 @@ class Field:
         self.root.mkdir(parents=True, exist_ok=True)
         self.project = Project(self.root)
         self.starts = self.root / "starts.txt"
-        template = f"/bin/sh {QUICK_AGENT} '{self.starts}' {{prompt}}"
+        words = ["/bin/sh", str(QUICK_AGENT), str(self.starts)]
+        template = f"{shlex.join(words)} {{prompt}}"
         self.project.variables = {"AGENT_CLAUDE_TEMPLATE": template}
 
     def write_cases(self, *manners: str) -> None:
