@@ -10,13 +10,15 @@ import pytest
 
 from routing_action.app.publish import Publication, marker_for, publish
 from routing_action.app.report import render_all, render_error
+from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta
+from routing_action.domain.gate import Conclusion
 from routing_action.domain.place import Place
 from routing_action.github.comments import CommentMode, parse_marker
 from routing_action.github.context import Context
-from tests.deltas import make_delta
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
+from tests.report_values import SOURCE, make_delta, make_entry, make_regression
 
 SHA = "a" * 40
 REQUEST = {"pull_request": {"number": 7, "head": {"sha": SHA}}}
@@ -28,6 +30,19 @@ CONTEXT = Context(
     run_number=5,
     server_url="https://github.example",
 )
+
+
+CONCLUSIONS = {"REGRESSION": Conclusion.FAILURE, "UNMEASURED": Conclusion.NEUTRAL}
+
+
+def delta_of(kind: str, *, edited: bool = False) -> Delta:
+    """A delta of one row, with the conclusion that it comes to."""
+    row = make_regression() if kind == "REGRESSION" else make_entry(kind=DeltaKind(kind))
+    return make_delta(
+        row,
+        conclusion=CONCLUSIONS.get(kind, Conclusion.SUCCESS),
+        baseline=SOURCE.model_copy(update={"edited": edited}),
+    )
 
 
 @pytest.fixture
@@ -60,11 +75,11 @@ def post(
 
 def test_a_red_delta_is_a_comment_and_a_red_check_run(repository: Repository) -> None:
     """Both lead to the reader."""
-    done = post(repository, make_delta("REGRESSION"))
+    done = post(repository, delta_of("REGRESSION"))
     assert done.warnings == ()
     (body,) = repository.bodies()
     (run,) = repository.check_runs(SHA)
-    assert parse_marker(body) == marker_for(make_delta("REGRESSION"), CONTEXT.place("routing"))
+    assert parse_marker(body) == marker_for(delta_of("REGRESSION"), CONTEXT.place("routing"))
     assert "[!CAUTION]" in body
     assert run["conclusion"] == "failure"
     assert done.comment_url.endswith(str(next(iter(repository.comments))))
@@ -77,7 +92,7 @@ def test_r15_a_red_run_is_posted(repository: Repository) -> None:
         [("REGRESSION", "failure"), ("OK", "success"), ("UNMEASURED", "neutral")]
     ):
         context = replace(CONTEXT, run_id=str(20 + number), run_number=20 + number)
-        post(repository, make_delta(kind), context)
+        post(repository, delta_of(kind), context)
         assert repository.check_runs(SHA)[-1]["conclusion"] == word
         (body,) = repository.bodies()
         assert f"conclusion={word}" in body
@@ -86,7 +101,7 @@ def test_r15_a_red_run_is_posted(repository: Repository) -> None:
 def test_r9_a_forks_token_degrades_to_one_warning(repository: Repository) -> None:
     """It names both permissions, once."""
     repository.tokens["t"] = Token(rights={"pull-requests": "read", "checks": "read"})
-    done = post(repository, make_delta("OK"))
+    done = post(repository, delta_of("OK"))
     assert (done.comment_url, done.check_url) == ("", "")
     (warning,) = done.warnings
     assert "`checks: write, pull-requests: write`" in warning
@@ -95,7 +110,7 @@ def test_r9_a_forks_token_degrades_to_one_warning(repository: Repository) -> Non
 def test_one_failure_does_not_keep_the_other_view_back(repository: Repository) -> None:
     """The check run is refused, the comment is posted."""
     repository.faults = [Fault("checks/create", 422)]
-    done = post(repository, make_delta("OK"))
+    done = post(repository, delta_of("OK"))
     assert len(done.warnings) == 1
     assert "422" in done.warnings[0]
     assert done.comment_url
@@ -111,7 +126,7 @@ def test_r16_a_merge_group_gets_a_check_run_and_no_comment(
 ) -> None:
     """There is no pull request to comment on."""
     context = replace(CONTEXT, event_name=name, event=event, sha=SHA)
-    done = post(repository, make_delta("OK"), context)
+    done = post(repository, delta_of("OK"), context)
     assert done.warnings == ()
     assert len(repository.check_runs(SHA)) == 1
     assert repository.comments == {}
@@ -128,18 +143,18 @@ def test_the_pull_request_of_another_run_is_proven_by_its_head(repository: Repos
         "pull_requests": [],
     }
     context = replace(CONTEXT, event_name="workflow_run", event={"workflow_run": run})
-    post(repository, make_delta("REGRESSION"), context)
+    post(repository, delta_of("REGRESSION"), context)
     assert len(repository.bodies(9)) == 1
 
 
 def test_news_are_new_only_where_rows_change() -> None:
     """A second red run with the same rows says nothing new; green says nothing at all."""
     place = Place()
-    red = marker_for(make_delta("REGRESSION"), place)
-    assert red.news == marker_for(make_delta("REGRESSION"), replace(place, run_number=9)).news
-    assert red.news != marker_for(make_delta("IMPROVEMENT"), place).news
-    assert marker_for(make_delta("OK"), place).news == "-"
-    edited = make_delta("OK", edited=True)
+    red = marker_for(delta_of("REGRESSION"), place)
+    assert red.news == marker_for(delta_of("REGRESSION"), replace(place, run_number=9)).news
+    assert red.news != marker_for(delta_of("IMPROVEMENT"), place).news
+    assert marker_for(delta_of("OK"), place).news == "-"
+    edited = delta_of("OK", edited=True)
     assert marker_for(edited, place).news != "-"
 
 

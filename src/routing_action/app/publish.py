@@ -81,14 +81,23 @@ def _warnings(failures: list[GitHubError]) -> tuple[str, ...]:
 
 def marker_for(delta: Delta, place: Place) -> Marker:
     """The marker of a comment about a delta; its news change when the rows worth a look do."""
+    return _marker(place, delta.conclusion, _news(delta))
+
+
+def error_marker(message: str, place: Place) -> Marker:
+    """The marker of a comment about a gate that could not decide."""
+    return _marker(place, Conclusion.FAILURE, _digest(message))
+
+
+def _marker(place: Place, conclusion: Conclusion, news: str) -> Marker:
     return Marker(
         key=place.key,
         sha=place.sha,
         run=place.run_id,
         number=place.run_number,
         attempt=place.run_attempt,
-        conclusion=delta.conclusion.value,
-        news=_news(delta),
+        conclusion=conclusion.value,
+        news=news,
     )
 
 
@@ -96,18 +105,8 @@ def _news(delta: Delta) -> str:
     changed = [(row.case_id, row.agent, row.kind.value) for row in build_view(delta).changed]
     if delta.conclusion is Conclusion.SUCCESS and not changed and not delta.baseline.edited:
         return NO_NEWS
-    told = repr((delta.conclusion.value, delta.reasons, sorted(changed)))
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+    return _digest(repr((delta.conclusion.value, delta.reasons, sorted(changed))))
 
 
-def error_marker(message: str, place: Place) -> Marker:
-    """The marker of a comment about a gate that could not decide."""
-    return Marker(
-        key=place.key,
-        sha=place.sha,
-        run=place.run_id,
-        number=place.run_number,
-        attempt=place.run_attempt,
-        conclusion="failure",
-        news=hashlib.sha256(message.encode("utf-8", "replace")).hexdigest()[:16],
-    )
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

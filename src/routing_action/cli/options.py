@@ -31,6 +31,14 @@ def cases_option(command: Command) -> Command:
     return option(command)
 
 
+def delta_option(command: Command) -> Command:
+    """`--delta FILE`, which `compare` wrote."""
+    option = click.option("--delta", "delta_file", type=click.Path(path_type=Path), metavar="FILE",
+                          default=Path("delta.json"), show_default=True,
+                          help="What `compare --output FILE` wrote.")  # fmt: skip
+    return option(command)
+
+
 def selection_options(command: Command) -> Command:
     """`--agents`, `--category` and `--case-id`, each a list or given several times."""
     for option in (

@@ -9,6 +9,7 @@ import click
 
 from routing_action.app.publish import marker_for, publish
 from routing_action.app.report import render_all
+from routing_action.cli.options import delta_option
 from routing_action.errors import ExitCode, GitHubError, UsageError
 from routing_action.github.client import Client, Door
 from routing_action.github.comments import CommentMode, is_key
@@ -19,15 +20,7 @@ TOKEN_VARIABLE = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 
 
 @click.command("publish", short_help="Post a delta as check run and comment.")
-@click.option(
-    "--delta",
-    "delta_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    default=Path("delta.json"),
-    show_default=True,
-    help="What `compare --output FILE` wrote.",
-)
+@delta_option
 @click.option(
     "--comment-mode",
     type=click.Choice([mode.value for mode in CommentMode]),

@@ -13,7 +13,7 @@ from routing_action.app.report import (
     write_junit_file,
     write_reports,
 )
-from routing_action.cli.options import stdout_style
+from routing_action.cli.options import delta_option, stdout_style
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
 from routing_action.errors import UsageError
@@ -26,15 +26,7 @@ _FILES = ("html", "junit")
 
 
 @click.command("report", short_help="Render a delta: text, comment, summary, HTML or JUnit.")
-@click.option(
-    "--delta",
-    "delta_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    default=Path("delta.json"),
-    show_default=True,
-    help="What `compare --output FILE` wrote.",
-)
+@delta_option
 @click.option(
     "--results-dir",
     "--results",
