@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from routing_action.cli import publish
 from routing_action.domain.place import Place
 from routing_action.domain.publication import Annotation, CheckOutput
 from routing_action.errors import UsageError
@@ -24,6 +23,7 @@ from routing_action.github.comments import (
 from routing_action.github.context import Context
 from routing_action.github.door import PyGithubDoor
 from routing_action.github.failures import ApiError, PermissionMissingError
+from tests.command_line import run_command
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
 from tests.fakes.github.server import serve
@@ -146,8 +146,8 @@ def test_a_run_for_a_comment_has_no_head() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x --> **y**", "k" * 81, "key\n"])
-def test_r4_a_key_that_no_marker_can_hold_is_refused(key: str) -> None:
+def test_r4_a_key_that_no_marker_can_hold_is_refused(key: str, tmp_path: Path) -> None:
     """Its comment would never be found again, and each run would make one more."""
-    done = CliRunner().invoke(publish.command, ["--key", key])
-    assert isinstance(done.exception, UsageError)
-    assert "--key" in str(done.exception)
+    done = run_command(["publish", "--key", key], tmp_path, {})
+    assert done.code == UsageError.exit_code
+    assert "--key" in done.stderr
