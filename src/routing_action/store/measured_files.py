@@ -44,6 +44,10 @@ _BOM = b"\xef\xbb\xbf"
 _NO_FOLDER = "name a batch's folder, an artifacts folder, or a results.json"
 _DAMAGED = "run again, or download the artifact again: the file is not what a run writes"
 
+_CAUSES = {
+    "Expected `str` of length >= 1": "is empty",
+    "Expected `int` >= 1": "counts from 1",
+}
 _BATCH = msgspec.json.Decoder(MeasuredBatch)
 
 
@@ -168,7 +172,7 @@ def _wrong_field(data: bytes, file: str, message: str) -> DocumentError:
         found["name"] or int(found["index"])
         for found in _STEP.finditer(place.partition("[...]")[0])
     ]
-    cause = cause.replace("`", "'")
+    cause = _CAUSES.get(cause, cause).replace("`", "'")
     field = place.removeprefix("$").removeprefix(".")
     line = _line_of(data, file, steps)
     return DocumentError(cause, file=file, line=line, field=field, remedy=_DAMAGED)
@@ -209,31 +213,22 @@ def _no_json(data: bytes, file: str, message: str) -> DocumentError:
 
 
 def _check(batch: MeasuredBatch, file: str) -> None:
-    """Refuse what the types allow and no run writes; the place is sought only where one is bad."""
+    """Refuse a row that is there twice; which one it is, is sought only where one is."""
     if batch.schema_version != SCHEMA_VERSION:
         raise _other_version(file, batch.schema_version)
     rows = batch.results
-    if not rows:
-        return
     # Sets that are built in C: a loop over the rows costs several times as much.
     trials = set(map(attrgetter("agent", "case_id", "trial"), rows))
     ids = set(map(attrgetter("unit_run_id"), rows))
-    agents, case_ids, numbers = map(set, zip(*trials, strict=True))
-    blank = "" in ids or "" in agents or "" in case_ids or min(numbers) < 1
-    if blank or len(trials) < len(rows) or len(ids) < len(rows):
+    if len(trials) < len(rows) or len(ids) < len(rows):
         raise _bad_row(rows, file)
 
 
 def _bad_row(rows: Sequence[MeasuredRow], file: str) -> DocumentError:
-    """The first row that is wrong by itself, or that repeats another one."""
+    """The first row that repeats another one."""
     trials: dict[tuple[str, str, int], int] = {}
     ids: dict[str, int] = {}
     for place, row in enumerate(rows):
-        for name in ("agent", "case_id", "unit_run_id"):
-            if not getattr(row, name):
-                return _row_error(file, place, name, "is empty")
-        if row.trial < 1:
-            return _row_error(file, place, "trial", "counts from 1")
         first = trials.setdefault((row.agent, row.case_id, row.trial), place)
         if first != place:
             what = f"{row.agent}:{row.case_id} trial {row.trial} is already results[{first}]"
