@@ -45,15 +45,12 @@ _OK, _REGRESSION = DeltaKind.OK, DeltaKind.REGRESSION
 _NOTHING: Mapping[str, Any] = {}
 _ORDER = {kind: place for place, kind in enumerate(DeltaKind)}
 _TABLE = {
-    ("pass", "pass"): DeltaKind.OK,
     ("pass", "fail"): DeltaKind.REGRESSION,
     ("pass", "infra_error"): DeltaKind.REGRESSION,
     ("fail", "pass"): DeltaKind.IMPROVEMENT,
-    ("fail", "fail"): DeltaKind.OK,
     ("fail", "infra_error"): DeltaKind.INFRA,
     ("infra_error", "pass"): DeltaKind.IMPROVEMENT,
     ("infra_error", "fail"): DeltaKind.CHANGED,
-    ("infra_error", "infra_error"): DeltaKind.OK,
 }
 _AS_EXPECTED = {status: f"{status}, as expected" for status in ("pass", "fail", "infra_error")}
 
@@ -114,13 +111,14 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     """
     deciding: Baseline = ref if ref is not None else {}
     seen = add_pairs(measurement.cases, measurement.lost)
-    asked = add_pairs(seen, _find_silent(seen, measurement, tree))
+    silent = _find_silent(seen, measurement, tree)
+    asked = add_pairs(seen, silent)
     judged = [row for case_id in sorted(asked) for row in _judge(case_id, asked, deciding, tree)]
-    removed = list(_removed(sorted(find_beyond(deciding, seen)), deciding, tree))
-    left = find_beyond(deciding, asked) | find_beyond(tree.baseline, asked)
-    left.difference_update(row.pair for row in removed)
-    rows = _order(removed, _name_the_broken(judged))
-    return Comparison(rows, measurement.errors, len(left))
+    unseen = find_beyond(deciding, seen)
+    removed = list(_removed(sorted(unseen), deciding, tree))
+    left = unseen | find_beyond(tree.baseline, seen)
+    left.difference_update(silent, (row.pair for row in removed))
+    return Comparison(_order(removed, judged), measurement.errors, len(left))
 
 
 def _find_silent(seen: PairTable, measurement: Measurement, tree: Tree) -> list[Pair]:
@@ -147,7 +145,7 @@ def _judge(case_id: str, asked: PairTable, ref: Baseline, tree: Tree) -> list[De
             rows.append(_judge_odd((case_id, agent), entry, declared, found, tree))
         else:
             rows.append(_judge_known(entry, found))
-    return rows
+    return _name_the_broken(rows)
 
 
 def _judge_odd(
@@ -222,13 +220,12 @@ def _judge_new(pair: Pair, declared: BaselineEntry, measured: MeasuredPair) -> D
 
 
 def _table(entry: BaselineEntry, measured: MeasuredPair) -> tuple[DeltaKind, str]:
-    expected = entry.expected_status
+    expected, got = entry.expected_status, measured.status
     if measured.timed_out and not entry.allow_timeout:
         return DeltaKind.REGRESSION, "timed out, and its baseline entry does not allow that"
-    kind = _TABLE[expected, measured.status]
-    if expected == measured.status:
-        return kind, _AS_EXPECTED[expected]
-    return kind, f"expected {expected}, got {measured.status}{_because(measured)}"
+    if expected == got:
+        return _OK, _AS_EXPECTED[got]
+    return _TABLE[expected, got], f"expected {expected}, got {got}{_because(measured)}"
 
 
 def _because(measured: MeasuredPair) -> str:
@@ -277,24 +274,17 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
     return None
 
 
-def _name_the_broken(rows: Sequence[DeltaRow]) -> list[DeltaRow]:
-    """Say on a regression which providers still pass the case: the change was not for all."""
-    broken = {row.pair[0] for row in rows if row.kind is _REGRESSION}
-    if not broken:
-        return list(rows)
-    passing: dict[str, list[str]] = {}
-    for row in rows:
-        if row.pair[0] in broken and row.got == "pass" and not row.gates:
-            passing.setdefault(row.pair[0], []).append(row.pair[1])
-    return [
-        _with_others(row, passing[row.pair[0]])
-        if row.kind is _REGRESSION and row.pair[0] in passing
-        else row
-        for row in rows
-    ]
+def _name_the_broken(rows: list[DeltaRow]) -> list[DeltaRow]:
+    """Say on a case's regressions which providers still pass it: the change was not for all."""
+    if all(row.kind is not _REGRESSION for row in rows):
+        return rows
+    passing = [row.pair[1] for row in rows if row.got == "pass" and not row.gates]
+    return [_with_others(row, passing) for row in rows]
 
 
 def _with_others(row: DeltaRow, passing: Sequence[str]) -> DeltaRow:
+    if row.kind is not _REGRESSION or not passing:
+        return row
     why = f"{row.why}; it passes on {', '.join(passing)}, so only {row.pair[1]} broke here"
     return DeltaRow(
         row.pair, row.kind, row.gates, row.expected, row.got, why, row.measured, row.not_alike

@@ -164,12 +164,14 @@ def _sum_up_all(rows: Iterable[MeasuredRow]) -> _Pairs:
     """The pairs of one batch."""
     cases: _Pairs = {}
     repeated: dict[Pair, list[MeasuredRow]] = {}
+    names: dict[str, str] = {}
     for row in rows:
         agents = cases.setdefault(row.case_id, {})
-        if row.agent in agents:
-            repeated.setdefault((row.case_id, row.agent), [agents[row.agent].row]).append(row)
+        agent = names.setdefault(row.agent, row.agent)  # one object for all rows is found faster
+        if agent in agents:
+            repeated.setdefault((row.case_id, agent), [agents[agent].row]).append(row)
         else:
-            agents[row.agent] = _sum_up_one(row)
+            agents[agent] = _sum_up_one((row.case_id, agent), row)
     for (case_id, agent), trials in repeated.items():
         cases[case_id][agent] = _sum_up((case_id, agent), trials)
     return cases
@@ -186,13 +188,13 @@ def _merge(measured: Iterable[_Pairs]) -> _Pairs:
 
 
 def _find_lost(batches: Iterable[NamedBatch], cases: _Pairs) -> Iterator[Pair]:
-    nothing: Mapping[str, MeasuredPair] = {}
+    """The selected pairs that have no result."""
     for named in batches:
-        agents = dict.fromkeys(named.batch.options.agents).keys()
         for case_id in named.batch.options.selected_case_ids:
-            measured = cases.get(case_id, nothing).keys()
-            if not agents <= measured:
-                yield from ((case_id, agent) for agent in agents - measured)
+            measured = cases.get(case_id, ())
+            for agent in named.batch.options.agents:
+                if agent not in measured:
+                    yield case_id, agent
 
 
 def _contradictions(batches: Sequence[NamedBatch], measured: Iterable[_Pairs]) -> Iterator[str]:
@@ -271,7 +273,6 @@ def _sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
     )
 
 
-def _sum_up_one(row: MeasuredRow) -> MeasuredPair:
+def _sum_up_one(pair: Pair, row: MeasuredRow) -> MeasuredPair:
     passed, measured = _ALONE[row.status]
-    pair = (row.case_id, row.agent)
     return MeasuredPair(pair, row.status, row.timed_out, False, passed, measured, 1, row)

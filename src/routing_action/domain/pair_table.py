@@ -27,7 +27,8 @@ def find_beyond(baseline: Baseline, table: PairTable) -> set[Pair]:
     """The pairs of a baseline that the table does not hold."""
     beyond: set[Pair] = set()
     for case_id, entries in baseline.items():
-        agents = table.get(case_id, _NONE).keys()
-        if not entries.keys() <= agents:
-            beyond.update((case_id, agent) for agent in entries.keys() - agents)
+        agents = table.get(case_id, _NONE)
+        for agent in entries:
+            if agent not in agents:
+                beyond.add((case_id, agent))
     return beyond
