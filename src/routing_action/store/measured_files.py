@@ -8,6 +8,7 @@ needs.
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from routing_action.errors import DocumentError
 from routing_action.store.batch import RESULTS_FILE
 from routing_action.store.documents import decode_text, read_bytes
 from routing_action.store.json_text import JsonText
+from routing_action.store.row_blocks import has_run_layout, split_rows
 
 MAX_BYTES = 512 * 2**20
 MAX_DEPTH = 6
@@ -49,6 +51,7 @@ _CAUSES = {
     "Expected `int` >= 1": "counts from 1",
 }
 _BATCH = msgspec.json.Decoder(MeasuredBatch)
+_ROWS = msgspec.json.Decoder(list[MeasuredRow])
 
 
 class _Version(msgspec.Struct):
@@ -136,9 +139,35 @@ def _list_folder(folder: Path) -> list[tuple[str, bool]]:
 
 def _read_batch(path: Path) -> NamedBatch:
     file = str(path)
+    batch = _read_in_blocks(path) or _read_whole(path, file)
+    _check(batch, file)
+    key, attempt = name_batch(path, batch.options)
+    return NamedBatch(file=file, batch=batch, key=key, attempt=attempt)
+
+
+def _read_in_blocks(path: Path) -> MeasuredBatch | None:
+    """A file as a run writes it, in little memory; None where it has to be read in one piece.
+
+    That is a file in another layout, one that is no plain file, and one with anything wrong.
+    """
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            if not has_run_layout(stream, MAX_BYTES):
+                return None
+            head, blocks = split_rows(stream)
+            batch = _BATCH.decode(head)
+            rows = itertools.chain.from_iterable(map(_ROWS.decode, blocks))
+            return msgspec.structs.replace(batch, results=tuple(rows))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _read_whole(path: Path, file: str) -> MeasuredBatch:
     data = read_bytes(path, MAX_BYTES, _NO_FOLDER).removeprefix(_BOM)
     try:
-        batch = _BATCH.decode(data)
+        return _BATCH.decode(data)
     except msgspec.ValidationError as error:
         raise _wrong_field(data, file, str(error)) from None
     except msgspec.DecodeError as error:
@@ -148,9 +177,6 @@ def _read_batch(path: Path) -> NamedBatch:
         raise
     except RecursionError:
         raise DocumentError("nested too deeply", file=file, remedy=_DAMAGED) from None
-    _check(batch, file)
-    key, attempt = name_batch(path, batch.options)
-    return NamedBatch(file=file, batch=batch, key=key, attempt=attempt)
 
 
 def name_batch(path: Path, options: MeasuredOptions) -> tuple[str, int]:
