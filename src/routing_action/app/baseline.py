@@ -92,9 +92,10 @@ def plan_update(
     if measurement.errors:
         return Update(errors=measurement.errors)
     known = replace(wishes, corpora=measurement.corpora)
+    measured = measurement.list_pairs()
     steps = (
-        _step(find_entry(baseline, pair), measurement.pairs[pair], known)
-        for pair in sorted(set(pairs) & set(measurement.pairs))
+        _step(find_entry(baseline, pair), measured[pair], known)
+        for pair in sorted(measured.keys() & set(pairs))
     )
     return Update(tuple(step for step in steps if step is not None))
 

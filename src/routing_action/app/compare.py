@@ -84,9 +84,9 @@ class Baselines:
 
 def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, str]) -> Baselines:
     """Both baselines; DocumentError where the current file is missing or malformed."""
-    current, _ = read_baseline(request.path)
+    current, document = read_baseline(request.path)
     if request.base_file is not None:
-        return _from_file(request, request.base_file, current)
+        return _from_file(request, request.base_file, current, document.text)
     commit = _commit(request, root, environ)
     if commit is None:
         source = BaselineSource(
@@ -101,7 +101,8 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
     path, data = _find_at(commit, (request.path, *_places(root)), environ)
     deciding = None
     if data is not None:
-        deciding = parse_baseline(data, f"{path} at {commit.sha[:12]}")
+        same = data == document.text.encode()
+        deciding = current if same else parse_baseline(data, f"{path} at {commit.sha[:12]}")
     source = BaselineSource(
         path=str(path),
         commit=commit.sha,
@@ -143,7 +144,7 @@ def edited_cases(
     return tuple(case.case_id for case in corpus.cases if earlier.get(case.case_id, case) != case)
 
 
-def _from_file(request: BaselineRequest, base: Path, current: Baseline) -> Baselines:
+def _from_file(request: BaselineRequest, base: Path, current: Baseline, text: str) -> Baselines:
     deciding, document = read_baseline(base)
     source = BaselineSource(
         path=str(request.path),
@@ -151,7 +152,7 @@ def _from_file(request: BaselineRequest, base: Path, current: Baseline) -> Basel
         date=None,
         how=f"the merge base's copy in {base}",
         present=True,
-        edited=document.text != read_baseline(request.path)[1].text,
+        edited=document.text != text,
     )
     return Baselines(deciding, current, source)
 
@@ -252,6 +253,9 @@ def _edits(edited: Sequence[str]) -> tuple[str, ...]:
     return (f"this change edits the prompt or the expectations of {names}: review that first",)
 
 
+_STATUS: Mapping[str | None, Status | None] = {None: None, **{one.value: one for one in Status}}
+
+
 def _entry(row: DeltaRow, lines: Mapping[str, int]) -> DeltaEntry:
     case_id, agent = row.pair
     measured = row.measured
@@ -260,8 +264,8 @@ def _entry(row: DeltaRow, lines: Mapping[str, int]) -> DeltaEntry:
         agent=agent,
         kind=row.kind,
         gates=row.gates,
-        was=Status(row.expected) if row.expected else None,
-        got=Status(row.got) if row.got else None,
+        was=_STATUS[row.expected],
+        got=_STATUS[row.got],
         why=row.why,
         line=lines.get(case_id),
         not_alike=row.not_alike,

@@ -58,6 +58,7 @@ class Judged:
     cases: Path
 
 
+@no_collector()
 def judge(
     asked: Judgement,
     root: Path,
@@ -87,20 +88,19 @@ def judge(
     )
     corpus = read_cases(place.cases)
     baselines = read_baselines(request, root, environ)
-    with no_collector():
-        delta = build_delta(
-            batches,
-            baselines,
-            corpus,
-            providers=asked.providers,
-            unmeasured=unmeasured,
-            policy=asked.policy,
-            now=now,
-            edited=edited_cases(request, corpus, root, environ),
-            commit=asked.commit,
-            program=program,
-            partial=asked.partial,
-        )
+    delta = build_delta(
+        batches,
+        baselines,
+        corpus,
+        providers=asked.providers,
+        unmeasured=unmeasured,
+        policy=asked.policy,
+        now=now,
+        edited=edited_cases(request, corpus, root, environ),
+        commit=asked.commit,
+        program=program,
+        partial=asked.partial,
+    )
     return Judged(delta, tuple(batches), place.cases)
 
 

@@ -168,8 +168,9 @@ def _choose(
     measurement: Measurement, case_ids: tuple[str, ...], agents: tuple[str, ...]
 ) -> list[Pair]:
     """The measured pairs that the filters leave; a filter that fits nothing is a mistake."""
+    pairs = list(measurement.list_pairs())
     for name, wanted, place in (("case", case_ids, 0), ("agent", agents, 1)):
-        measured = {fold(pair[place]): pair[place] for pair in measurement.pairs}
+        measured = {fold(pair[place]): pair[place] for pair in pairs}
         unknown = [one for one in wanted if fold(one) not in measured]
         if unknown:
             raise UsageError(
@@ -179,7 +180,7 @@ def _choose(
     wanted_cases, wanted_agents = set(map(fold, case_ids)), set(map(fold, agents))
     return [
         pair
-        for pair in measurement.pairs
+        for pair in pairs
         if (not wanted_cases or fold(pair[0]) in wanted_cases)
         and (not wanted_agents or fold(pair[1]) in wanted_agents)
     ]

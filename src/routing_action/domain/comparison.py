@@ -6,19 +6,23 @@ which can only declare new pairs. Source of the rules: docs/explanation/gate.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
 from routing_action.domain.baseline import (
     Baseline,
     BaselineEntry,
+    MadeWith,
     Pair,
     find_entry,
 )
 from routing_action.domain.measured import MeasuredPair, Measurement
+from routing_action.domain.pair_table import PairTable, add_pairs, find_beyond
 
 
 class DeltaKind(StrEnum):
@@ -36,18 +40,19 @@ class DeltaKind(StrEnum):
     OK = "OK"
 
 
+_OK, _REGRESSION = DeltaKind.OK, DeltaKind.REGRESSION
+"""Names for every row's sake: Python 3.11 takes long to look up a member in its class."""
+_NOTHING: Mapping[str, Any] = {}
 _ORDER = {kind: place for place, kind in enumerate(DeltaKind)}
 _TABLE = {
-    ("pass", "pass"): DeltaKind.OK,
     ("pass", "fail"): DeltaKind.REGRESSION,
     ("pass", "infra_error"): DeltaKind.REGRESSION,
     ("fail", "pass"): DeltaKind.IMPROVEMENT,
-    ("fail", "fail"): DeltaKind.OK,
     ("fail", "infra_error"): DeltaKind.INFRA,
     ("infra_error", "pass"): DeltaKind.IMPROVEMENT,
     ("infra_error", "fail"): DeltaKind.CHANGED,
-    ("infra_error", "infra_error"): DeltaKind.OK,
 }
+_AS_EXPECTED = {status: f"{status}, as expected" for status in ("pass", "fail", "infra_error")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,46 +110,61 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     `ref` is None where the merge base has no baseline file: then every pair is new.
     """
     deciding: Baseline = ref if ref is not None else {}
-    judged_pairs = _to_judge(measurement, tree)
-    judged = [_judge(pair, measurement, deciding, tree) for pair in judged_pairs]
-    seen = measurement.selected | measurement.pairs.keys()
-    known = seen.union(judged_pairs)
-    unseen = all_pairs(deciding) - seen
+    seen = add_pairs(measurement.cases, measurement.lost)
+    silent = _find_silent(seen, measurement, tree)
+    asked = add_pairs(seen, silent)
+    judged = [row for case_id in sorted(asked) for row in _judge(case_id, asked, deciding, tree)]
+    unseen = find_beyond(deciding, seen)
     removed = list(_removed(sorted(unseen), deciding, tree))
-    everything = (all_pairs(deciding) | all_pairs(tree.baseline)) - known
-    everything.difference_update(row.pair for row in removed)
-    rows = sorted((*removed, *_name_the_broken(judged)), key=lambda row: row.rank)
-    return Comparison(tuple(rows), measurement.errors, len(everything))
+    left = unseen | find_beyond(tree.baseline, seen)
+    left.difference_update(silent, (row.pair for row in removed))
+    return Comparison(_order(removed, judged), measurement.errors, len(left))
 
 
-def all_pairs(baseline: Baseline) -> set[Pair]:
-    """Every pair that a baseline has an entry for."""
-    return {(case_id, agent) for case_id, entries in baseline.items() for agent in entries}
-
-
-def _to_judge(measurement: Measurement, tree: Tree) -> list[Pair]:
-    """The selected pairs, and those of asked providers of which no leg reported at all."""
-    pairs = measurement.selected | measurement.pairs.keys()
+def _find_silent(seen: PairTable, measurement: Measurement, tree: Tree) -> list[Pair]:
+    """The pairs of asked providers of which no leg reported at all."""
     silent = [agent for agent in tree.providers or () if agent not in measurement.agents]
-    if silent:
-        cases = {case_id for case_id, _ in pairs} or tree.case_ids
-        pairs = pairs.union((case_id, agent) for case_id in cases for agent in silent)
-    return sorted(pairs)
+    return list(itertools.product(seen or tree.case_ids, silent))
 
 
-def _judge(pair: Pair, measurement: Measurement, ref: Baseline, tree: Tree) -> DeltaRow:
-    entry = find_entry(ref, pair)
-    declared = find_entry(tree.baseline, pair)
-    measured = measurement.pairs.get(pair)
-    expected = _value(entry or declared)
+def _order(removed: Iterable[DeltaRow], judged: Sequence[DeltaRow]) -> tuple[DeltaRow, ...]:
+    """All rows by rank; only those with news are sorted, for what is OK stands last anyhow."""
+    news = [row for row in judged if row.kind is not _OK]
+    fine = [row for row in judged if row.kind is _OK]
+    return (*sorted((*removed, *news), key=lambda row: row.rank), *fine)
+
+
+def _judge(case_id: str, asked: PairTable, ref: Baseline, tree: Tree) -> list[DeltaRow]:
+    """The rows of a case, ordered by provider."""
+    deciding, current = ref.get(case_id, _NOTHING), tree.baseline.get(case_id, _NOTHING)
+    measured = asked[case_id]
+    rows = []
+    for agent in sorted(measured):
+        entry, declared, found = deciding.get(agent), current.get(agent), measured[agent]
+        if entry is None or declared is None or found is None:
+            rows.append(_judge_odd((case_id, agent), entry, declared, found, tree))
+        else:
+            rows.append(_judge_known(entry, found))
+    return _name_the_broken(rows)
+
+
+def _judge_odd(
+    pair: Pair,
+    entry: BaselineEntry | None,
+    declared: BaselineEntry | None,
+    measured: MeasuredPair | None,
+    tree: Tree,
+) -> DeltaRow:
+    """A pair that lacks its result, or an entry in one of the baselines."""
     if measured is None:
-        return _absent(pair, expected, tree)
+        return _absent(pair, _value(entry or declared), tree)
     if entry is None:
         return _judge_undecided(pair, declared, measured)
-    if declared is None and pair[0] in tree.case_ids:
+    if pair[0] in tree.case_ids:
+        expected = entry.expected_status
         why = "its baseline entry was removed while the case still exists; put the entry back"
         return DeltaRow(pair, DeltaKind.REMOVED, True, expected, measured.status, why, measured)
-    return _judge_known(pair, entry, measured)
+    return _judge_known(entry, measured)
 
 
 def _judge_undecided(
@@ -169,17 +189,17 @@ def _absent(pair: Pair, expected: str | None, tree: Tree) -> DeltaRow:
     return DeltaRow(pair, DeltaKind.MISSING, True, expected, None, why)
 
 
-def _judge_known(pair: Pair, entry: BaselineEntry, measured: MeasuredPair) -> DeltaRow:
+def _judge_known(entry: BaselineEntry, measured: MeasuredPair) -> DeltaRow:
     kind, why = _table(entry, measured)
     return DeltaRow(
-        pair,
+        measured.pair,
         kind,
-        kind is DeltaKind.REGRESSION,
+        kind is _REGRESSION,
         entry.expected_status,
         measured.status,
         why,
         measured,
-        _not_alike(entry, measured),
+        () if entry.made_with is None else _not_alike(entry.made_with, measured),
     )
 
 
@@ -200,13 +220,12 @@ def _judge_new(pair: Pair, declared: BaselineEntry, measured: MeasuredPair) -> D
 
 
 def _table(entry: BaselineEntry, measured: MeasuredPair) -> tuple[DeltaKind, str]:
-    expected = entry.expected_status
+    expected, got = entry.expected_status, measured.status
     if measured.timed_out and not entry.allow_timeout:
         return DeltaKind.REGRESSION, "timed out, and its baseline entry does not allow that"
-    kind = _TABLE[expected, measured.status]
-    if kind is DeltaKind.OK:
-        return kind, f"{measured.status}, as expected"
-    return kind, f"expected {expected}, got {measured.status}{_because(measured)}"
+    if expected == got:
+        return _OK, _AS_EXPECTED[got]
+    return _TABLE[expected, got], f"expected {expected}, got {got}{_because(measured)}"
 
 
 def _because(measured: MeasuredPair) -> str:
@@ -215,10 +234,8 @@ def _because(measured: MeasuredPair) -> str:
     return f" ({measured.row.failure_kind})"
 
 
-def _not_alike(entry: BaselineEntry, measured: MeasuredPair) -> tuple[str, ...]:
-    if entry.made_with is None:
-        return ()
-    return entry.made_with.differences(measured.row.cli_version, measured.row.model)
+def _not_alike(made_with: MadeWith, measured: MeasuredPair) -> tuple[str, ...]:
+    return made_with.differences(measured.row.cli_version, measured.row.model)
 
 
 def _value(entry: BaselineEntry | None) -> str | None:
@@ -257,21 +274,16 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
     return None
 
 
-def _name_the_broken(rows: Iterable[DeltaRow]) -> list[DeltaRow]:
-    """Say on a regression which providers still pass the case: the change was not for all."""
-    listed = list(rows)
-    broken = {row.pair[0] for row in listed if row.kind is DeltaKind.REGRESSION}
-    passing: dict[str, list[str]] = {}
-    for row in listed:
-        if row.pair[0] in broken and row.got == "pass" and not row.gates:
-            passing.setdefault(row.pair[0], []).append(row.pair[1])
-    if not broken:
-        return listed
-    return [_with_others(row, passing.get(row.pair[0], [])) for row in listed]
+def _name_the_broken(rows: list[DeltaRow]) -> list[DeltaRow]:
+    """Say on a case's regressions which providers still pass it: the change was not for all."""
+    if all(row.kind is not _REGRESSION for row in rows):
+        return rows
+    passing = [row.pair[1] for row in rows if row.got == "pass" and not row.gates]
+    return [_with_others(row, passing) for row in rows]
 
 
-def _with_others(row: DeltaRow, passing: list[str]) -> DeltaRow:
-    if row.kind is not DeltaKind.REGRESSION or not passing:
+def _with_others(row: DeltaRow, passing: Sequence[str]) -> DeltaRow:
+    if row.kind is not _REGRESSION or not passing:
         return row
     why = f"{row.why}; it passes on {', '.join(passing)}, so only {row.pair[1]} broke here"
     return DeltaRow(

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from routing_action.domain.baseline import Pair
 from routing_action.domain.plan import DEFAULT_TIMEOUT_SECONDS
 
+NonEmpty = Annotated[str, msgspec.Meta(min_length=1)]
 StatusName = Literal["pass", "fail", "infra_error"]
+
+_ALONE: Mapping[StatusName, tuple[int, int]] = {
+    "pass": (1, 1),
+    "fail": (0, 1),
+    "infra_error": (0, 0),
+}
+"""How many of a pair's only trial passed, and how many were measured."""
 
 
 class MeasuredHit(msgspec.Struct, frozen=True, gc=False):
@@ -27,13 +34,13 @@ class MeasuredHit(msgspec.Struct, frozen=True, gc=False):
 class MeasuredRow(msgspec.Struct, frozen=True, gc=False):
     """One trial of one pair; the other fields of results.json are not needed here."""
 
-    unit_run_id: str
-    agent: str
-    case_id: str
+    unit_run_id: NonEmpty
+    agent: NonEmpty
+    case_id: NonEmpty
     status: StatusName
     timed_out: bool
     outcome: str
-    trial: int
+    trial: Annotated[int, msgspec.Meta(ge=1)]
     failure_kind: str | None = None
     duration_ms: int = 0
     cost_usd: float | None = None
@@ -102,17 +109,29 @@ class MeasuredPair(msgspec.Struct, frozen=True, gc=False):
     row: MeasuredRow
 
 
+_Pairs = dict[str, dict[str, MeasuredPair]]
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Everything that was measured: pairs, the selection they were to cover, and what is wrong."""
+    """Everything that was measured, and what is wrong with it.
 
-    pairs: Mapping[Pair, MeasuredPair]
-    selected: frozenset[Pair]
+    `cases` holds the pairs by case id, then by provider; `lost` those that were selected and
+    have no result.
+    """
+
+    cases: Mapping[str, Mapping[str, MeasuredPair]]
+    lost: frozenset[Pair]
     agents: tuple[str, ...]
     corpora: frozenset[str]
     commits: frozenset[str | None]
     run_options: Mapping[str, MeasuredOptions]
     errors: tuple[str, ...]
+
+    def list_pairs(self) -> dict[Pair, MeasuredPair]:
+        """The pairs that have a result, in no particular order."""
+        found = (pair for agents in self.cases.values() for pair in agents.values())
+        return {pair.pair: pair for pair in found}
 
 
 def gather(batches: Sequence[NamedBatch], commit: str | None = None) -> Measurement:
@@ -121,21 +140,16 @@ def gather(batches: Sequence[NamedBatch], commit: str | None = None) -> Measurem
     With `commit`, results of another commit, or of none that is known, are an error each.
     """
     latest = _latest(batches)
-    errors = [*_lost_shards(latest), *(_stale(latest, commit) if commit else ())]
-    rows: dict[Pair, list[MeasuredRow]] = {}
-    owners: dict[Pair, NamedBatch] = {}
-    for named in latest:
-        if not named.batch.complete:
-            errors.append(f"{named.file}: the batch was interrupted, so its results are partial")
-        own = _by_pair(named.batch.results)
-        for pair in sorted(own.keys() & rows.keys()):
-            first = owners[pair].file
-            errors.append(f"{pair[1]}:{pair[0]} was measured in {first} and in {named.file}")
-        rows = {**own, **rows}
-        owners = {**dict.fromkeys(own, named), **owners}
+    measured = [_sum_up_all(named.batch.results) for named in latest]
+    cases = _merge(measured)
+    errors = [
+        *_lost_shards(latest),
+        *(_stale(latest, commit) if commit else ()),
+        *_contradictions(latest, measured),
+    ]
     return Measurement(
-        pairs={pair: sum_up(pair, trials) for pair, trials in rows.items()},
-        selected=frozenset(_selected(latest)),
+        cases=cases,
+        lost=frozenset(_find_lost(latest, cases)),
         agents=tuple(dict.fromkeys(a for named in latest for a in named.batch.options.agents)),
         corpora=frozenset(named.batch.options.corpus_sha256 for named in latest),
         commits=frozenset(named.batch.options.commit for named in latest),
@@ -146,12 +160,55 @@ def gather(batches: Sequence[NamedBatch], commit: str | None = None) -> Measurem
     )
 
 
-def _by_pair(rows: Iterable[MeasuredRow]) -> dict[Pair, list[MeasuredRow]]:
-    """The trials of each pair of one batch."""
-    found: dict[Pair, list[MeasuredRow]] = {}
+def _sum_up_all(rows: Iterable[MeasuredRow]) -> _Pairs:
+    """The pairs of one batch."""
+    cases: _Pairs = {}
+    repeated: dict[Pair, list[MeasuredRow]] = {}
+    names: dict[str, str] = {}
     for row in rows:
-        found.setdefault((row.case_id, row.agent), []).append(row)
-    return found
+        agents = cases.setdefault(row.case_id, {})
+        agent = names.setdefault(row.agent, row.agent)  # one object for all rows is found faster
+        if agent in agents:
+            repeated.setdefault((row.case_id, agent), [agents[agent].row]).append(row)
+        else:
+            agents[agent] = _sum_up_one((row.case_id, agent), row)
+    for (case_id, agent), trials in repeated.items():
+        cases[case_id][agent] = _sum_up((case_id, agent), trials)
+    return cases
+
+
+def _merge(measured: Iterable[_Pairs]) -> _Pairs:
+    """All pairs; of those that occur twice the first."""
+    cases: _Pairs = {}
+    for own in measured:
+        for case_id, agents in own.items():
+            known = cases.get(case_id)
+            cases[case_id] = agents if known is None else {**agents, **known}
+    return cases
+
+
+def _find_lost(batches: Iterable[NamedBatch], cases: _Pairs) -> Iterator[Pair]:
+    """The selected pairs that have no result."""
+    for named in batches:
+        for case_id in named.batch.options.selected_case_ids:
+            measured = cases.get(case_id, ())
+            for agent in named.batch.options.agents:
+                if agent not in measured:
+                    yield case_id, agent
+
+
+def _contradictions(batches: Sequence[NamedBatch], measured: Iterable[_Pairs]) -> Iterator[str]:
+    """Batches that are partial, and pairs that an earlier batch has measured too."""
+    owners: dict[Pair, str] = {}
+    for named, own in zip(batches, measured, strict=True):
+        if not named.batch.complete:
+            yield f"{named.file}: the batch was interrupted, so its results are partial"
+        if len(batches) > 1:
+            pairs = [pair.pair for agents in own.values() for pair in agents.values()]
+            for pair in sorted(pair for pair in pairs if pair in owners):
+                yield f"{pair[1]}:{pair[0]} was measured in {owners[pair]} and in {named.file}"
+            for pair in pairs:
+                owners.setdefault(pair, named.file)
 
 
 def _latest(batches: Sequence[NamedBatch]) -> list[NamedBatch]:
@@ -161,12 +218,6 @@ def _latest(batches: Sequence[NamedBatch]) -> list[NamedBatch]:
         best[named.key] = max(best.get(named.key, 0), named.attempt)
     kept = [named for named in batches if named.attempt == best[named.key]]
     return sorted(kept, key=lambda named: (named.key, named.file))
-
-
-def _selected(batches: Iterable[NamedBatch]) -> Iterable[Pair]:
-    for named in batches:
-        options = named.batch.options
-        yield from itertools.product(options.selected_case_ids, options.agents)
 
 
 def _stale(batches: Iterable[NamedBatch], commit: str) -> Iterator[str]:
@@ -203,12 +254,8 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
     return (int(place), int(count)) if 1 <= int(place) <= int(count) <= 256 else None
 
 
-def sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
+def _sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
     """A strict majority of the measured trials decides; all infra is infra_error."""
-    if len(trials) == 1:
-        (row,) = trials
-        passes, known = int(row.status == "pass"), int(row.status != "infra_error")
-        return MeasuredPair(pair, row.status, row.timed_out, False, passes, known, 1, row)
     measured = [row for row in trials if row.status != "infra_error"]
     passed = sum(row.status == "pass" for row in measured)
     status: StatusName = "infra_error"
@@ -224,3 +271,8 @@ def sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
         trials=len(trials),
         row=next((row for row in trials if row.status == status), trials[0]),
     )
+
+
+def _sum_up_one(pair: Pair, row: MeasuredRow) -> MeasuredPair:
+    passed, measured = _ALONE[row.status]
+    return MeasuredPair(pair, row.status, row.timed_out, False, passed, measured, 1, row)

@@ -26,7 +26,9 @@ Entries = dict[str, dict[str, BaselineEntry]]
 """Entries by case id, then by provider, in the file's order."""
 
 _SHAPE = 'a baseline is {"CASE_ID": {"PROVIDER": {"expected_status": "pass"}}}'
-_RAW = msgspec.json.Decoder(dict[str, dict[str, msgspec.Raw]])
+_RAW: msgspec.json.Decoder[dict[str, dict[str, Any]]] = msgspec.json.Decoder(
+    dict[str, dict[str, msgspec.Raw]]
+)
 
 
 def find_baseline_file(root: Path) -> Path:
@@ -87,18 +89,18 @@ def _parse(document: JsonText) -> Entries:
 def _parse_fast(document: JsonText) -> Entries | None:
     """The entries of a file without faults; None where the strict way has to look.
 
-    Entries repeat, so each distinct text is judged once. A colon stands after each key: where the
-    text has as many as what was decoded from it, no key was given twice.
+    Entries repeat, so each distinct text is judged once, and stands in its text's place. A colon
+    stands after each key: where the text has as many as what was decoded from it, no key was
+    given twice.
     """
     known: dict[bytes, tuple[BaselineEntry, int]] = {}
-    entries: Entries = {}
     colons = 0
     try:
-        for case_id, raw in _RAW.decode(document.text).items():
-            if not case_id or not raw or "" in raw:
+        entries = _RAW.decode(document.text)
+        for case_id, found in entries.items():
+            if not case_id or not found or "" in found:
                 return None
-            found: dict[str, BaselineEntry] = {}
-            for agent, value in raw.items():
+            for agent, value in found.items():
                 text = bytes(value)
                 judged = known.get(text)
                 if judged is None:
@@ -106,7 +108,6 @@ def _parse_fast(document: JsonText) -> Entries | None:
                 found[agent], count = judged
                 colons += count
             colons += len(found) + 1
-            entries[case_id] = found
     except (msgspec.DecodeError, RecursionError, DocumentError, ValidationError, ValueError):
         return None
     return entries if colons == document.text.count(":") else None

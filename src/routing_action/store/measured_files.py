@@ -8,6 +8,7 @@ needs.
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from routing_action.errors import DocumentError
 from routing_action.store.batch import RESULTS_FILE
 from routing_action.store.documents import decode_text, read_bytes
 from routing_action.store.json_text import JsonText
+from routing_action.store.row_blocks import has_run_layout, split_rows
 
 MAX_BYTES = 512 * 2**20
 MAX_DEPTH = 6
@@ -44,7 +46,12 @@ _BOM = b"\xef\xbb\xbf"
 _NO_FOLDER = "name a batch's folder, an artifacts folder, or a results.json"
 _DAMAGED = "run again, or download the artifact again: the file is not what a run writes"
 
+_CAUSES = {
+    "Expected `str` of length >= 1": "is empty",
+    "Expected `int` >= 1": "counts from 1",
+}
 _BATCH = msgspec.json.Decoder(MeasuredBatch)
+_ROWS = msgspec.json.Decoder(list[MeasuredRow])
 
 
 class _Version(msgspec.Struct):
@@ -132,9 +139,35 @@ def _list_folder(folder: Path) -> list[tuple[str, bool]]:
 
 def _read_batch(path: Path) -> NamedBatch:
     file = str(path)
+    batch = _read_in_blocks(path) or _read_whole(path, file)
+    _check(batch, file)
+    key, attempt = name_batch(path, batch.options)
+    return NamedBatch(file=file, batch=batch, key=key, attempt=attempt)
+
+
+def _read_in_blocks(path: Path) -> MeasuredBatch | None:
+    """A file as a run writes it, in little memory; None where it has to be read in one piece.
+
+    That is a file in another layout, one that is no plain file, and one with anything wrong.
+    """
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            if not has_run_layout(stream, MAX_BYTES):
+                return None
+            head, blocks = split_rows(stream)
+            batch = _BATCH.decode(head)
+            rows = itertools.chain.from_iterable(map(_ROWS.decode, blocks))
+            return msgspec.structs.replace(batch, results=tuple(rows))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _read_whole(path: Path, file: str) -> MeasuredBatch:
     data = read_bytes(path, MAX_BYTES, _NO_FOLDER).removeprefix(_BOM)
     try:
-        batch = _BATCH.decode(data)
+        return _BATCH.decode(data)
     except msgspec.ValidationError as error:
         raise _wrong_field(data, file, str(error)) from None
     except msgspec.DecodeError as error:
@@ -144,9 +177,6 @@ def _read_batch(path: Path) -> NamedBatch:
         raise
     except RecursionError:
         raise DocumentError("nested too deeply", file=file, remedy=_DAMAGED) from None
-    _check(batch, file)
-    key, attempt = name_batch(path, batch.options)
-    return NamedBatch(file=file, batch=batch, key=key, attempt=attempt)
 
 
 def name_batch(path: Path, options: MeasuredOptions) -> tuple[str, int]:
@@ -168,7 +198,7 @@ def _wrong_field(data: bytes, file: str, message: str) -> DocumentError:
         found["name"] or int(found["index"])
         for found in _STEP.finditer(place.partition("[...]")[0])
     ]
-    cause = cause.replace("`", "'")
+    cause = _CAUSES.get(cause, cause).replace("`", "'")
     field = place.removeprefix("$").removeprefix(".")
     line = _line_of(data, file, steps)
     return DocumentError(cause, file=file, line=line, field=field, remedy=_DAMAGED)
@@ -209,31 +239,22 @@ def _no_json(data: bytes, file: str, message: str) -> DocumentError:
 
 
 def _check(batch: MeasuredBatch, file: str) -> None:
-    """Refuse what the types allow and no run writes; the place is sought only where one is bad."""
+    """Refuse a row that is there twice; which one it is, is sought only where one is."""
     if batch.schema_version != SCHEMA_VERSION:
         raise _other_version(file, batch.schema_version)
     rows = batch.results
-    if not rows:
-        return
     # Sets that are built in C: a loop over the rows costs several times as much.
     trials = set(map(attrgetter("agent", "case_id", "trial"), rows))
     ids = set(map(attrgetter("unit_run_id"), rows))
-    agents, case_ids, numbers = map(set, zip(*trials, strict=True))
-    blank = "" in ids or "" in agents or "" in case_ids or min(numbers) < 1
-    if blank or len(trials) < len(rows) or len(ids) < len(rows):
+    if len(trials) < len(rows) or len(ids) < len(rows):
         raise _bad_row(rows, file)
 
 
 def _bad_row(rows: Sequence[MeasuredRow], file: str) -> DocumentError:
-    """The first row that is wrong by itself, or that repeats another one."""
+    """The first row that repeats another one."""
     trials: dict[tuple[str, str, int], int] = {}
     ids: dict[str, int] = {}
     for place, row in enumerate(rows):
-        for name in ("agent", "case_id", "unit_run_id"):
-            if not getattr(row, name):
-                return _row_error(file, place, name, "is empty")
-        if row.trial < 1:
-            return _row_error(file, place, "trial", "counts from 1")
         first = trials.setdefault((row.agent, row.case_id, row.trial), place)
         if first != place:
             what = f"{row.agent}:{row.case_id} trial {row.trial} is already results[{first}]"

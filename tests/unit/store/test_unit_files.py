@@ -10,7 +10,7 @@ import pytest
 
 from routing_action.domain.results import Options, Results
 from routing_action.errors import DocumentError
-from routing_action.store import unit_files
+from routing_action.store import row_blocks, unit_files
 from routing_action.store.batch import render_results
 from routing_action.store.unit_files import stream_units
 from tests.result_rows import make_results, make_row
@@ -48,7 +48,7 @@ def test_every_row_comes_once_and_in_order_whatever_the_size_of_a_block(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a block ends makes no difference, nor does text that looks like the end of a row."""
-    monkeypatch.setattr(unit_files, "_BLOCK_BYTES", size)
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", size)
     records = list(stream_units([write(tmp_path, RESULTS)]))
     assert [record.row.unit_run_id for record in records] == IDS
     assert records[0].row.error == HOSTILE
