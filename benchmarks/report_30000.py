@@ -30,7 +30,8 @@ from pathlib import Path
 from compare_30000 import make_baseline, make_results
 from measuring import measure_pairs, read_status
 
-from routing_action.app.compare import Baselines, build_delta
+from routing_action.app.compare import Baselines
+from routing_action.app.delta import build_delta
 from routing_action.domain.case import Case
 from routing_action.domain.delta import BaselineSource, Delta
 from routing_action.domain.gate import Policy

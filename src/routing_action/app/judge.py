@@ -9,11 +9,11 @@ from pathlib import Path
 
 from routing_action.app.compare import (
     BaselineRequest,
-    build_delta,
     edited_cases,
     locate_files,
     read_baselines,
 )
+from routing_action.app.delta import build_delta
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Policy
 from routing_action.domain.measured import NamedBatch

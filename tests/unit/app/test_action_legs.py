@@ -9,7 +9,8 @@ import pytest
 
 from routing_action.app.action_legs import judge_legs, parse_jobs
 from routing_action.app.action_verdict import NOTHING_SELECTED, with_legs
-from routing_action.app.compare import Baselines, build_delta
+from routing_action.app.compare import Baselines
+from routing_action.app.delta import build_delta
 from routing_action.domain.case import Case
 from routing_action.domain.delta import BaselineSource, Delta
 from routing_action.domain.gate import Conclusion, Policy

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from routing_action.app.compare import Baselines, build_delta
+from routing_action.app.compare import Baselines
+from routing_action.app.delta import build_delta
 from routing_action.domain.baseline import BaselineEntry, MadeWith
 from routing_action.domain.case import Case
 from routing_action.domain.delta import BaselineSource, Delta

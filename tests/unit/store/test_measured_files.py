@@ -11,7 +11,7 @@ import pytest
 
 from routing_action.domain.measured import NamedBatch
 from routing_action.errors import DocumentError, ExitCode
-from routing_action.store import measured_files
+from routing_action.store import measured_files, row_blocks
 from routing_action.store.batch import render_results
 from routing_action.store.measured_files import read_batches
 from tests.result_rows import make_results, make_row
@@ -178,3 +178,35 @@ def test_a_folder_that_cannot_be_listed_is_told(
     monkeypatch.setattr("routing_action.store.measured_files.os.scandir", refuse)
     with pytest.raises(DocumentError, match="cannot be listed: Permission denied"):
         read_batches([tmp_path])
+
+
+MANY = make_results(*(make_row(n, trial=n, error="\n    },\n  ]\n}") for n in range(1, 30)))
+
+
+@pytest.mark.parametrize("size", [1, 97, 1000, 2**20])
+def test_a_run_file_is_read_in_blocks_to_the_same_batch(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a block ends changes nothing, and the file is never held in one piece."""
+    text = render_results(MANY)
+    (tmp_path / "results.json").write_text(json.dumps(json.loads(text)), encoding="utf-8")
+    (whole,) = read_batches([tmp_path])
+    (tmp_path / "results.json").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(measured_files, "read_bytes", None)
+    (streamed,) = read_batches([tmp_path])
+    assert streamed == whole
+    assert len(streamed.batch.results) == 29
+
+
+@pytest.mark.parametrize("name", ["status", "type", "no agent", "trial", "same trial", "same id"])
+def test_damage_in_a_run_file_is_told_as_in_any_other(name: str, tmp_path: Path) -> None:
+    """The layout of a run, which is read in blocks, gives the same place and cause."""
+    content, cause = BAD_FILES[name]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(json.loads(content), indent=2) + "\n", encoding="utf-8")
+    with path.open("rb") as stream:
+        assert row_blocks.has_run_layout(stream, 2**20)
+    with pytest.raises(DocumentError) as caught:
+        read_batches([path])
+    assert cause in str(caught.value)
