@@ -12,7 +12,8 @@ usage: ./check.sh [--full]
 
 Sets up the dev environment (once) and runs every check, also after one has failed.
 
-  --full  run the slow tests, and those with real agent CLIs, too
+  --full  run the slow tests, and those with real agent CLIs and a browser, too; where no Chromium is
+          found it is installed, on a machine where this runs as root and has apt
 
 exit codes: 0 all checks passed, 1 one or more did not, 2 usage, 4 no environment could be made
 TEXT
@@ -65,6 +66,14 @@ check_schema() {
   list_actions "$kind" | xargs -0 check-jsonschema --builtin-schema "$schema"
 }
 
+# The parser of the runner that the tests run the workflows with; it takes one file at a time.
+validate_workflows() {
+  local file
+  while IFS= read -r -d '' file; do
+    HOME=$scratch act --validate --strict -W "$file" || return
+  done < <(list_actions workflows)
+}
+
 run_zizmor() { list_actions | xargs -0 zizmor --offline --strict-collection --no-progress; }
 
 # Shows the tests as they run; $1 names a file for what they print, the rest goes to pytest.
@@ -80,6 +89,18 @@ run_pytest() {
 }
 
 measure_tests() { run_pytest "$scratch/fast.log" --cov --cov-report= ; }
+
+# The tests in a browser skip where there is none, and then tell how to get one.
+bring_chromium() {
+  local name packages=(chromium fonts-noto-color-emoji fonts-dejavu-core)
+  for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome google-chrome-stable; do
+    if command -v "$name" >/dev/null; then return; fi
+  done
+  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then return; fi
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -qq --no-install-recommends "${packages[@]}"; } ||
+    printf 'no Chromium could be installed; the tests in a browser will be skipped\n' >&3
+}
 
 # The readers on many generated outputs; the default run takes a few of each.
 fuzz_readers() {
@@ -126,6 +147,7 @@ run_static_steps() {
   fi
   if [[ -d .github/workflows ]]; then
     step 'schema of the workflows' check_schema vendor.github-workflows workflows
+    step 'workflows parse' validate_workflows
   fi
   if [[ -f action.yml ]]; then
     step 'schema of the action' check_schema vendor.github-actions action
@@ -137,6 +159,7 @@ run_test_steps() {
   step 'coverage of the domain, 100 %' check_coverage 100 --include='*/routing_action/domain/*'
   step 'coverage, 90 %' check_coverage 90
   if [[ $full == yes ]]; then
+    step 'a browser' bring_chromium
     step 'slow and live tests' run_pytest "$scratch/slow.log" -m 'slow or live'
     step 'many more properties' fuzz_readers
   fi

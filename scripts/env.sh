@@ -8,6 +8,7 @@
 # Asks of the machine no more than bash and a Python of at least 3.11. Read from the environment:
 #   PYTHON               the interpreter to build upon (default: the first suitable one on PATH)
 #   ROUTING_ACTION_VENV  the folder of the environment (default: .venv in the checkout)
+#   ROUTING_ACTION_UV    the uv to install with (default: the one on PATH, else one is fetched)
 # Everything that is said goes to stderr.
 
 ROUTING_ACTION_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -147,7 +148,7 @@ run_pip() {
 # Prints the path of a uv that works: the machine's, or one that is fetched into the environment.
 find_uv() {
   local python=$1 venv=$2 private=$2/routing-action/uv candidate
-  for candidate in uv "$venv/bin/uv" "$private/bin/uv"; do
+  for candidate in "${ROUTING_ACTION_UV:-uv}" "$venv/bin/uv" "$private/bin/uv"; do
     "$candidate" --version >/dev/null 2>&1 && command -v "$candidate" && return
   done
   run_pip "$python" "$venv" install --quiet --no-deps --only-binary :all: --require-hashes \

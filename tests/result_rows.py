@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from routing_action.domain.outcome import Outcome
@@ -15,6 +16,7 @@ from routing_action.domain.results import (
 from routing_action.domain.transcript import EndedBy
 from routing_action.domain.verdict import Status
 
+_STATUS = {"pass": "pass", "fail": "fail", "infra": "infra_error"}
 BATCH = "00000000-0000-4000-8000-0000000000ff"
 
 
@@ -93,3 +95,22 @@ def make_results(*rows: UnitResult, **changes: Any) -> Results:  # noqa: ANN401 
         "results": rows,
     }
     return Results(**{**fields, **changes})
+
+
+def write_results(folder: Path, measured: dict[tuple[str, str], str], **options: Any) -> Path:  # noqa: ANN401
+    """A results.json in a folder, with one row for each pair: `{(case, agent): word}`."""
+    rows = [
+        make_row(n, case_id=case, agent=agent, status=_STATUS[word])
+        for n, ((case, agent), word) in enumerate(measured.items(), start=1)
+    ]
+    results = make_results(*rows, batch_run_id=unit_id(len(str(folder)) + 900))
+    chosen = {
+        "agents": tuple(dict.fromkeys(agent for _, agent in measured)),
+        "selected_case_ids": tuple(dict.fromkeys(case for case, _ in measured)),
+        **options,
+    }
+    results = results.model_copy(update={"options": results.options.model_copy(update=chosen)})
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "results.json"
+    path.write_text(results.model_dump_json(by_alias=True), encoding="utf-8")
+    return path

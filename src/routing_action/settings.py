@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,6 +107,12 @@ def build_command(
     template = environ.get(name, "").strip()
     words = _split_template(name, template) if template else _provider_words(provider, model)
     return tuple(_fill(word, prompt, model) for word in words)
+
+
+def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The commands that the user gave agents instead of their own, by agent."""
+    found = {agent: environ.get(f"AGENT_{agent.upper()}_TEMPLATE", "").strip() for agent in agents}
+    return {agent: template for agent, template in found.items() if template}
 
 
 def _provider_words(provider: Provider, model: str | None) -> tuple[str, ...]:

@@ -436,7 +436,7 @@ def test_check_names_missing_pairs_and_how_to_add_them(project: Project) -> None
     code, lines, described = check(project)
     assert code == 1
     assert lines[0] == (
-        f"{project.root}/cases.json:1: error: two on claude: has no baseline entry; run the case, "
+        "cases.json:1: error: two on claude: has no baseline entry; run the case, "
         "then `routing-action baseline update --from DIR --cases two`"
     )
     assert lines[1].endswith("provider-baseline.json: 1 entries, 1 errors, 0 warnings")

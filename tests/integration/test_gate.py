@@ -18,10 +18,9 @@ from jsonschema import Draft202012Validator
 from routing_action.store.schemas import render_schema
 from tests.command_line import ROOT, Finished, run_command
 from tests.repositories import Repository, check_out, create
-from tests.result_rows import make_results, make_row, unit_id
+from tests.result_rows import write_results
 
 CASES = ["steady", "broken"]
-STATUS = {"pass": "pass", "fail": "fail", "infra": "infra_error"}
 
 
 def cases_text(*ids: str) -> str:
@@ -73,25 +72,6 @@ def pull_request(request: pytest.FixtureRequest, tmp_path: Path) -> PullRequest:
     """The same pull request, as GitHub checks it out by default, and by its head."""
     origin = create(tmp_path / "origin", FILES)
     return PullRequest(origin, tmp_path / "a checkout", request.param == "merge ref")
-
-
-def write_results(folder: Path, measured: dict[tuple[str, str], str], **options: Any) -> Path:  # noqa: ANN401
-    """A results.json outside the checkout, with one row for each pair."""
-    rows = [
-        make_row(n, case_id=case, agent=agent, status=STATUS[word])
-        for n, ((case, agent), word) in enumerate(measured.items(), start=1)
-    ]
-    results = make_results(*rows, batch_run_id=unit_id(len(str(folder)) + 900))
-    chosen = {
-        "agents": tuple(dict.fromkeys(agent for _, agent in measured)),
-        "selected_case_ids": tuple(dict.fromkeys(case for case, _ in measured)),
-        **options,
-    }
-    results = results.model_copy(update={"options": results.options.model_copy(update=chosen)})
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "results.json"
-    path.write_text(results.model_dump_json(by_alias=True), encoding="utf-8")
-    return path
 
 
 def compare(checkout: Repository, *arguments: str) -> tuple[Finished, dict[str, Any]]:

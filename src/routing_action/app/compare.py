@@ -176,10 +176,12 @@ def build_delta(
     edited: Sequence[str] = (),
     commit: str | None = None,
     program: str = RUN_PROGRAM,
+    partial: bool = False,
 ) -> Delta:
     """Add the batches up, compare, decide the gate, and describe it all.
 
-    `commit` is the one that the results must be of, `program` how a run is started here.
+    `commit` is the one that the results must be of, `program` how a run is started here,
+    `partial` says that the providers are a choice for this once.
     """
     measurement = gather(batches, commit)
     tree = Tree(
@@ -187,6 +189,7 @@ def build_delta(
         baseline=baselines.current,
         providers=frozenset(providers) if providers else None,
         unmeasured=dict(unmeasured),
+        partial=partial,
     )
     comparison = compare(measurement, baselines.deciding, tree)
     gate = decide_gate(comparison, policy)

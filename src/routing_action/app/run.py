@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from routing_action.app.confirm import in_order, units_to_confirm
+from routing_action.app.confirm import units_to_confirm
+from routing_action.app.ledger import Ledger, Logbook
 from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, format_time
+from routing_action.app.resume import end_survivors
+from routing_action.app.rounds import Rounds
 from routing_action.app.unit import Launcher, UnitRunner
 from routing_action.domain.baseline import Baseline
-from routing_action.domain.plan import Unit
 from routing_action.domain.results import (
     Options,
     PairSummary,
     Results,
-    UnitResult,
     summarise,
     summarise_pairs,
 )
 from routing_action.domain.verdict import Status
-from routing_action.errors import ExitCode
+from routing_action.errors import ExitCode, HarnessError
 from routing_action.harness.lifecycle import LifecycleLog
 from routing_action.harness.redaction import Redactor
-from routing_action.harness.scheduler import run_units
-from routing_action.settings import RunSettings
+from routing_action.settings import RunSettings, agent_templates
 from routing_action.store.batch import BatchFolder
 
 MEASURED_FLOOR = 0.5
@@ -51,27 +52,38 @@ class Batch:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """How a batch is interrupted: `cancel` ends it in order, `hurry` without any grace."""
+
+    cancel: asyncio.Event
+    hurry: asyncio.Event
+
+
 async def run_batch(
     plan: Plan,
     settings: RunSettings,
     *,
     folder: BatchFolder,
     batch_run_id: str,
+    logbook: Logbook,
     launcher: Launcher,
     redactor: Redactor,
     ports: Ports,
-    cancel: asyncio.Event,
+    stop: Stop,
     shard: Shard,
     baseline: Baseline | None = None,
 ) -> Batch:
-    """Run every unit of the plan; what ended is written even where the batch was interrupted.
+    """Run every unit that the journal does not know to have ended.
 
-    `baseline` says which pairs `--confirm` runs again.
+    What ended is written even where the batch was interrupted: at once when it is, and again
+    when the running units are gone. `baseline` says which pairs `--confirm` runs again.
     """
     lifecycle = LifecycleLog(
         ports.write_error, ports.now, batch_run_id, settings.no_progress, ports.observer
     )
     lifecycle.artifact_dir(str(folder.path))
+    end_survivors(logbook, folder.path.parent, ports)
     runner = UnitRunner(
         providers=dict(plan.providers),
         settings=settings,
@@ -80,89 +92,57 @@ async def run_batch(
         lifecycle=lifecycle,
         redactor=redactor,
         ports=ports,
-        cancel=cancel,
+        cancel=stop.cancel,
+        hurry=stop.hurry,
     )
     if plan.selection.sample is not None:
         lifecycle.note(f"sample={plan.selection.sample} seed={plan.selection.seed}")
-    queue = _Queue(runner, lifecycle, ports, settings.max_parallel, cancel)
-    try:
-        await queue.run(plan.units)
-        if settings.confirm and baseline is not None:
-            more = units_to_confirm(queue.ended, plan.units, baseline, settings.confirm)
-            await queue.run(more)
-    finally:
-        results = _results(plan, settings, shard, queue, batch_run_id, ports)
+    ledger = Ledger(logbook, redactor, ports)
+    rounds = Rounds(runner, ledger, lifecycle, settings.max_parallel, stop.cancel)
+    options = _options(plan, settings, shard)
+
+    def write() -> Results:
+        results = _results(options, rounds, batch_run_id, ports)
         folder.write_results(results, *([settings.output] if settings.output else []))
         folder.write_proof_log(results, *([settings.proof_log] if settings.proof_log else []))
-    lifecycle.summary(results.summary)
+        return results
+
+    early = asyncio.ensure_future(_write_early(stop.cancel, write))
+    try:
+        templates = agent_templates(plan.providers, settings.environ)
+        await rounds.run(plan.units, ledger.open(batch_run_id, plan, options, templates))
+        if settings.confirm and baseline is not None and rounds.complete:
+            more = ledger.further_units(plan)
+            if more is None:
+                more = units_to_confirm(rounds.ended, plan.units, baseline, settings.confirm)
+            await rounds.run(more, ledger.begin_round(more))
+    finally:
+        early.cancel()
+        results = write()
+    if logbook.earlier is not None:  # one that the dead harness was just starting
+        end_survivors(logbook, folder.path.parent, ports)
     code, reason = judge_run(results, settings.fail_on_infra)
+    ledger.finish(results, code)
+    lifecycle.summary(results.summary)
     return Batch(results, folder, code, reason)
 
 
-class _Queue:
-    """Runs units in one or two rounds and keeps the rows that ended."""
-
-    def __init__(
-        self,
-        runner: UnitRunner,
-        lifecycle: LifecycleLog,
-        ports: Ports,
-        max_parallel: int,
-        cancel: asyncio.Event,
-    ) -> None:
-        self._runner = runner
-        self._lifecycle = lifecycle
-        self._ports = ports
-        self._max_parallel = max_parallel
-        self._cancel = cancel
-        self._rows: list[UnitResult | None] = []
-        self._units: list[Unit] = []
-
-    @property
-    def ended(self) -> list[UnitResult]:
-        """The rows so far, in case-then-provider order."""
-        return in_order([row for row in self._rows if row is not None], self._units)
-
-    @property
-    def complete(self) -> bool:
-        """True where every unit ended and nothing was cancelled."""
-        return None not in self._rows and not self._cancel.is_set()
-
-    async def run(self, units: Sequence[Unit]) -> None:
-        """Run a round; an error of the harness ends it, and what had ended is kept."""
-        first = len(self._rows)
-        ids = {unit.index: self._ports.new_id() for unit in units}
-        for unit in units:
-            self._lifecycle.queued(ids[unit.index], unit.key)
-
-        async def work(unit: Unit) -> UnitResult:
-            place = f"[{unit.index + 1}/{first + len(units)}]"
-            return await self._runner.run(unit, ids[unit.index], place)
-
-        self._units += units
-        rows: list[UnitResult | None] = [None] * len(units)
-        try:
-            await run_units(units, work, self._max_parallel, self._cancel, rows)
-        finally:
-            self._rows += rows
+async def _write_early(cancel: asyncio.Event, write: Callable[[], object]) -> None:
+    """Have results on disk as soon as the batch is interrupted: a SIGKILL may follow."""
+    await cancel.wait()
+    with contextlib.suppress(HarnessError):  # the last writing tells it
+        write()
 
 
-def _results(
-    plan: Plan,
-    settings: RunSettings,
-    shard: Shard,
-    queue: _Queue,
-    batch_run_id: str,
-    ports: Ports,
-) -> Results:
-    ended = queue.ended
+def _results(options: Options, rounds: Rounds, batch_run_id: str, ports: Ports) -> Results:
+    ended = rounds.ended
     return Results(
         batch_run_id=batch_run_id,
         generated_at_utc=format_time(ports.now()),
-        complete=queue.complete,
+        complete=rounds.complete,
         summary=summarise(ended),
         pairs=summarise_pairs(ended),
-        options=_options(plan, settings, shard),
+        options=options,
         results=tuple(ended),
     )
 

@@ -79,6 +79,7 @@ class UnitRunner:
         redactor: Redactor,
         ports: Ports,
         cancel: asyncio.Event,
+        hurry: asyncio.Event | None = None,
     ) -> None:
         """Everything that a unit needs and does not own."""
         self.providers = providers
@@ -89,6 +90,7 @@ class UnitRunner:
         self.redactor = redactor
         self.ports = ports
         self.cancel = cancel
+        self.hurry = hurry
         self.stopped: dict[str, str] = {}
         self._versions = VersionProbe()
 
@@ -106,7 +108,7 @@ class UnitRunner:
         finally:
             left = await asyncio.to_thread(launch.close)
         self.lifecycle.ended(unit.key, row)
-        self._stop_where_useless(row)
+        self.stop_where_useless(row)
         return row.model_copy(update={"notes": (*row.notes, *left)}) if left else row
 
     async def _launched(self, unit: Unit, unit_run_id: str, launch: Launch) -> UnitResult:
@@ -201,6 +203,7 @@ class UnitRunner:
             limits=limits,
             marker=unit_run_id,
             cancel=self.cancel,
+            hurry=self.hurry,
         )
 
     def _scan_logs(self, unit: Unit, launch: Launch, trace: _Trace) -> str | None:
@@ -234,7 +237,7 @@ class UnitRunner:
         self.lifecycle.ended(unit.key, row)
         return row
 
-    def _stop_where_useless(self, row: UnitResult) -> None:
+    def stop_where_useless(self, row: UnitResult) -> None:
         """Credentials and quota do not come back within a batch: stop paying for attempts."""
         if row.outcome in (Outcome.AUTH, Outcome.QUOTA) and self.settings.replay is None:
             reason = row.error or row.outcome.value

@@ -9,13 +9,7 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.compare import (
-    BaselineRequest,
-    build_delta,
-    edited_cases,
-    locate_files,
-    read_baselines,
-)
+from routing_action.app.judge import Judgement, judge
 from routing_action.cli.options import (
     cases_option,
     find_provider,
@@ -26,13 +20,9 @@ from routing_action.cli.options import (
 )
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
-from routing_action.errors import ExitCode, UsageError
+from routing_action.errors import ExitCode
 from routing_action.report.delta_text import render_delta_text
-from routing_action.store.baselines import find_baseline_file
 from routing_action.store.batch import write_atomically
-from routing_action.store.documents import read_cases
-from routing_action.store.measured_files import no_collector, read_batches
-from routing_action.store.unmeasured import has_results, read_unmeasured
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")
@@ -124,38 +114,30 @@ def command(
     attempt of a matrix key wins; a selected pair without a result is red. Cases and baseline are
     those that the results were made with, where they are not named.
     """
-    if not (folders or files):
-        raise UsageError("nothing to judge", remedy="give --results-dir DIR or --results FILE")
-    if sum(map(bool, (merge_base_of, baseline_ref, base_file))) > 1:
-        raise UsageError("give one of --merge-base-of, --baseline-ref and --base-file")
-    not_measured = read_unmeasured(folders)
-    anything = files or has_results(folders) or not not_measured
-    batches = read_batches((*folders, *files)) if anything else []
-    place = locate_files(batches, Path.cwd(), cases=cases_file, baseline=baseline_file)
-    if place.baseline is None and or_exit is not None:
-        click.echo(f"no comparison: {place.cases} has no baseline beside it", err=True)
-        return or_exit
-    request = BaselineRequest(
-        place.baseline or find_baseline_file(Path.cwd()),
-        merge_base_of or None,
-        baseline_ref or None,
-        base_file or (None if merge_base_of or baseline_ref else place.base),
+    asked = Judgement(
+        folders=folders,
+        files=files,
+        cases=cases_file,
+        baseline=baseline_file,
+        merge_base_of=merge_base_of or None,
+        baseline_ref=baseline_ref or None,
+        base_file=base_file,
+        providers=tuple(find_provider(name).name for name in split_list(providers)),
+        policy=Policy(fail_on_infra, unmeasured == "fail"),
+        commit=commit,
     )
-    corpus = read_cases(place.cases)
-    baselines = read_baselines(request, Path.cwd(), os.environ)
-    with no_collector():
-        delta = build_delta(
-            batches,
-            baselines,
-            corpus,
-            providers=[find_provider(name).name for name in split_list(providers)],
-            unmeasured=not_measured,
-            policy=Policy(fail_on_infra, unmeasured == "fail"),
-            now=datetime.now(UTC),
-            edited=edited_cases(request, corpus, Path.cwd(), os.environ),
-            commit=commit,
-            program=run_program(),
-        )
+    judged = judge(
+        asked,
+        Path.cwd(),
+        environ=os.environ,
+        now=datetime.now(UTC),
+        program=run_program(),
+        needs_baseline=or_exit is None,
+    )
+    delta = judged.delta
+    if delta is None:
+        click.echo(f"no comparison: {judged.cases} has no baseline beside it", err=True)
+        return or_exit or 0
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)

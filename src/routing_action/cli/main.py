@@ -16,6 +16,7 @@ _COMMANDS = {
     "run": "Run cases on agent CLIs and prove which skills they loaded.",
     "compare": "Judge results against the baseline at the merge base.",
     "report": "Render a delta for people.",
+    "publish": "Post a delta as check run and comment.",
     "evaluate": "Judge a stored transcript; no agent is started.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",
@@ -23,6 +24,8 @@ _COMMANDS = {
     "providers": "List the agent CLIs that are known.",
     "schema": "Print the JSON Schema of a file format.",
 }
+_HIDDEN = ("action",)
+"""What no person types: the stages of action.yml."""
 
 
 class _LazyGroup(click.Group):
@@ -34,7 +37,7 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, None for an unknown one."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in (*_COMMANDS, *_HIDDEN):
             return None
         module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command

@@ -7,13 +7,25 @@ from pathlib import Path
 
 import click
 
+from routing_action.app.report import (
+    render_all,
+    write_html_file,
+    write_junit_file,
+    write_reports,
+)
 from routing_action.cli.options import stdout_style
+from routing_action.domain.delta import Delta
+from routing_action.domain.place import Place
+from routing_action.errors import UsageError
+from routing_action.github.context import read_context
 from routing_action.report.delta_text import render_delta_text
 from routing_action.store.batch import write_atomically
 from routing_action.store.deltas import read_delta
 
+_FILES = ("html", "junit")
 
-@click.command("report", short_help="Render a delta for people: text or markdown.")
+
+@click.command("report", short_help="Render a delta: text, comment, summary, HTML or JUnit.")
 @click.option(
     "--delta",
     "delta_file",
@@ -24,25 +36,90 @@ from routing_action.store.deltas import read_delta
     help="What `compare --output FILE` wrote.",
 )
 @click.option(
+    "--results-dir",
+    "--results",
+    "results",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The results that were compared, for the units in HTML and JUnit (repeatable).",
+)
+@click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "markdown"]),
+    type=click.Choice(["text", "markdown", "comment", "summary", *_FILES]),
     default="text",
     show_default=True,
+    help="`markdown` is the comment under another name.",
 )
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write here instead of stdout.")  # fmt: skip
-def command(delta_file: Path, output_format: str, output: Path | None) -> int:
-    """Render a delta for people. It judges nothing: the exit code is 0 whatever the delta says."""
-    delta = read_delta(delta_file)
-    if output_format == "text":
-        text = render_delta_text(delta, stdout_style(os.environ)) + "\n"
-    else:
-        from routing_action.report.render import render_markdown  # noqa: PLC0415
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write here instead of stdout; html and junit need it.",
+)
+@click.option(
+    "--output-dir",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write every report into this folder.",
+)
+@click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
+              help="Templates that extend or replace the built-in ones.")  # fmt: skip
+def command(
+    delta_file: Path,
+    results: tuple[Path, ...],
+    output_format: str,
+    output: Path | None,
+    folder: Path | None,
+    templates: Path | None,
+) -> int:
+    """Render a delta for people. It judges nothing: the exit code is 0 whatever the delta says.
 
-        text = render_markdown(delta)
-    if output is None:
-        click.echo(text, nl=False)
+    Inside a workflow run the reports link to the run, the commit and the case file.
+    """
+    delta = read_delta(delta_file)
+    place = read_context(os.environ).place("routing")
+    if folder is not None:
+        _warn(write_reports(delta, folder, place, results=results, templates=templates))
+        click.echo(str(folder))
+    elif output_format in _FILES:
+        _write_file(output_format, output, delta, place, results, templates)
     else:
-        write_atomically(output, text)
+        text = _render(output_format, delta, place, templates)
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            write_atomically(output, text)
     return 0
+
+
+def _write_file(
+    output_format: str,
+    output: Path | None,
+    delta: Delta,
+    place: Place,
+    results: tuple[Path, ...],
+    templates: Path | None,
+) -> None:
+    if output is None:
+        raise UsageError(f"--format {output_format} needs a file", remedy="add --output FILE")
+    if output_format == "html":
+        warning = write_html_file(output, delta, place, results, templates)
+        _warn((warning,) if warning else ())
+    else:
+        write_junit_file(output, delta, place, results)
+
+
+def _render(output_format: str, delta: Delta, place: Place, templates: Path | None) -> str:
+    if output_format == "text":
+        return render_delta_text(delta, stdout_style(os.environ)) + "\n"
+    rendered, warnings = render_all(delta, place, templates)
+    _warn(warnings)
+    return rendered.summary if output_format == "summary" else rendered.comment[0]
+
+
+def _warn(warnings: tuple[str, ...]) -> None:
+    for warning in warnings:
+        click.echo(f"routing-action: warning: {warning}", err=True)

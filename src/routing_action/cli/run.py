@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
 from routing_action.app.self_test import run_self_test
@@ -18,6 +19,7 @@ from routing_action.cli.options import (
     selection_options,
     split_list,
 )
+from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.domain.tiers import compute_tier
 from routing_action.errors import UsageError
 from routing_action.harness.history import find_head
@@ -151,8 +153,15 @@ DEFAULT_REPLAY = "tests/recordings/replay"
 @click.option(
     "--batch-file", type=click.Path(path_type=Path), hidden=True, help="Write the folder here."
 )
+@click.option(
+    "--resume",
+    metavar="BATCH",
+    help="Go on with a batch that was killed or interrupted: its id, or its folder.",
+)
 @click.option("--self-test", is_flag=True, help="Check the tier rules against fixtures.")
+@click.pass_context
 def command(
+    context: click.Context,
     cases_file: Path | None,
     agents: tuple[str, ...],
     categories: tuple[str, ...],
@@ -186,6 +195,7 @@ def command(
     shard: str | None,
     output_format: str,
     batch_file: Path | None,
+    resume: str | None,
     self_test: bool,
 ) -> int:
     """Run every chosen case on every chosen agent CLI and prove which skills they loaded.
@@ -195,6 +205,8 @@ def command(
     """
     if self_test:
         return _self_test()
+    if resume is not None:
+        return resume_batch(context, resume, artifacts_root)
     settings = RunSettings(
         root=Path.cwd(),
         artifacts_root=artifacts_root,
@@ -241,14 +253,26 @@ def command(
     # asyncio and the engine are imported only where a batch is really run.
     from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
 
-    place = Shard(shard, matrix_key, attempt)
     return run_and_report(
         plan,
         settings,
-        place,
+        Shard(shard, matrix_key, attempt),
+        logbook=context.obj if isinstance(context.obj, Logbook) else None,
+        arguments=kept_arguments(context, *_pinned(plan, settings)),
         recordings=recordings,
         batch_file=batch_file,
         as_json=output_format == "json",
+    )
+
+
+def _pinned(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
+    """What was found or drawn, as options that find and draw the same again."""
+    seed = plan.selection.seed
+    return (
+        f"--cases={plan.corpus.file}",
+        f"--trials={plan.selection.trials}",
+        f"--max-parallel={settings.max_parallel}",
+        *([] if seed is None else [f"--seed={seed}"]),
     )
 
 

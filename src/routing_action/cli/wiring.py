@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from routing_action.app.launch import LiveLauncher, ReplayLauncher
+from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, new_uuid
-from routing_action.app.run import Batch, Shard, run_batch
+from routing_action.app.resume import check_same
+from routing_action.app.run import Batch, Shard, Stop, judge_run, run_batch
 from routing_action.cli.options import run_program, stdout_style
 from routing_action.cli.progress import live_progress
 from routing_action.harness.redaction import Redactor, secret_values
@@ -24,6 +28,8 @@ from routing_action.report.console import render_console
 from routing_action.settings import RunSettings, build_command
 from routing_action.store.baselines import Entries, find_baseline_file, read_baseline
 from routing_action.store.batch import BatchFolder, render_results, write_atomically
+from routing_action.store.documents import read_results
+from routing_action.store.journal import Journal
 
 
 def run_and_report(
@@ -32,54 +38,110 @@ def run_and_report(
     shard: Shard,
     *,
     recordings: ReplaySet | None,
+    arguments: tuple[str, ...],
+    logbook: Logbook | None,
     batch_file: Path | None,
     as_json: bool,
 ) -> int:
     """Run the plan with the real parts, write the outcome to stdout, give the exit code.
 
-    `batch_file` gets the path of the batch's folder, for a script that goes on from there.
+    `logbook` is that of a batch to go on with; `arguments` repeat a new one. `batch_file` gets
+    the path of the batch's folder, for a script that goes on from there.
     """
-    batch = asyncio.run(_run(plan, settings, shard, recordings))
+    redactor = Redactor(_secrets(plan, settings))
+    launcher = _launcher(plan, settings, recordings)
+    if logbook is None or logbook.earlier is None:
+        batch_run_id = new_uuid()
+        folder = BatchFolder(settings.artifacts_root, batch_run_id)
+        logbook = Logbook(Journal.create(folder.journal_file), arguments)
+    else:
+        batch_run_id = logbook.earlier.plan.batch_run_id
+        folder = BatchFolder.existing(logbook.journal.path.parent)
+        check_same(logbook.earlier, logbook.journal.path, plan, settings, redactor)
+    place = _Place(folder, batch_run_id, logbook)
+    try:
+        batch = asyncio.run(_run(plan, settings, shard, launcher, place, redactor))
+    finally:
+        logbook.journal.close()
+    return show_batch(batch, settings.environ, batch_file=batch_file, as_json=as_json)
+
+
+def show_complete(
+    logbook: Logbook, environ: Mapping[str, str], *, batch_file: Path | None, as_json: bool
+) -> int | None:
+    """Show the results of a batch that has nothing left to run; None where they are gone."""
+    folder = BatchFolder.existing(logbook.journal.path.parent)
+    if logbook.earlier is None or not folder.results_file.exists():
+        return None
+    results = read_results(folder.results_file)
+    _write_error(f"ARTIFACT_DIR={folder.path}")
+    _write_error(f"routing-action: the batch {results.batch_run_id} is complete: nothing to run")
+    code, reason = judge_run(results, results.options.fail_on_infra)
+    batch = Batch(results, folder, code, reason)
+    return show_batch(batch, environ, batch_file=batch_file, as_json=as_json)
+
+
+def show_batch(
+    batch: Batch, environ: Mapping[str, str], *, batch_file: Path | None, as_json: bool
+) -> int:
+    """Write the outcome to stdout and give the exit code.
+
+    Where nobody reads stdout any more the outcome stands in the folder all the same.
+    """
     if batch_file is not None:
         write_atomically(batch_file, f"{batch.folder.path}\n")
     if as_json:
-        click.echo(render_results(batch.results), nl=False)
+        text = render_results(batch.results)
     else:
         text = render_console(
             batch.results,
             reason=batch.reason,
             artifacts=str(batch.folder.path),
             program=run_program(),
-            style=stdout_style(settings.environ),
+            style=stdout_style(environ),
         )
-        click.echo(text)
+    try:
+        click.echo(text, nl=not as_json)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(batch.exit_code)
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    folder: BatchFolder
+    batch_run_id: str
+    logbook: Logbook
+
+
 async def _run(
-    plan: Plan, settings: RunSettings, shard: Shard, recordings: ReplaySet | None
+    plan: Plan,
+    settings: RunSettings,
+    shard: Shard,
+    launcher: LiveLauncher | ReplayLauncher,
+    place: _Place,
+    redactor: Redactor,
 ) -> Batch:
-    launcher = _launcher(plan, settings, recordings)
-    batch_run_id = new_uuid()
-    cancel = asyncio.Event()
-    try:
-        with _signals(cancel), live_progress(settings, cancel) as observer:
-            ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
+    stop = Stop(asyncio.Event(), asyncio.Event())
+    with _signals(stop), live_progress(settings, stop.cancel) as observer:
+        ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
+        try:
             return await run_batch(
                 plan,
                 settings,
-                folder=BatchFolder(settings.artifacts_root, batch_run_id),
-                batch_run_id=batch_run_id,
+                folder=place.folder,
+                batch_run_id=place.batch_run_id,
+                logbook=place.logbook,
                 launcher=launcher,
-                redactor=Redactor(_secrets(plan, settings)),
+                redactor=redactor,
                 ports=ports,
-                cancel=cancel,
+                stop=stop,
                 shard=shard,
                 baseline=_baseline(plan, settings),
             )
-    finally:
-        for note in launcher.close():
-            _write_error(f"routing-action: {note}")
+        finally:
+            for note in launcher.close():
+                _write_error(f"routing-action: {note}")
 
 
 def _launcher(
@@ -110,16 +172,24 @@ def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
 
 
 @contextmanager
-def _signals(cancel: asyncio.Event) -> Iterator[None]:
-    """The first SIGINT or SIGTERM ends the batch in order; a second one interrupts at once."""
+def _signals(stop: Stop) -> Iterator[None]:
+    """The first signal ends the batch in order, a second one without any grace.
+
+    None of them ends the harness before the results are on disk: every wait until then is
+    bounded. GitHub sends SIGINT, SIGTERM 7.5 seconds later, and SIGKILL after 2.5 more.
+    """
     loop = asyncio.get_running_loop()
-    handled = (signal.SIGINT, signal.SIGTERM)
+    handled = [signal.SIGINT, signal.SIGTERM]
+    # Under nohup a hang-up is ignored, and is to stay so.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        handled.append(signal.SIGHUP)
 
     def interrupt() -> None:
-        for number in handled:
-            loop.remove_signal_handler(number)
+        if stop.cancel.is_set():
+            stop.hurry.set()
+            return
+        stop.cancel.set()
         _write_error("routing-action: interrupted; ending the running units (again: at once)")
-        cancel.set()
 
     for number in handled:
         loop.add_signal_handler(number, interrupt)
@@ -128,8 +198,12 @@ def _signals(cancel: asyncio.Event) -> Iterator[None]:
     finally:
         for number in handled:
             loop.remove_signal_handler(number)
+            if stop.cancel.is_set():  # the outcome is still to be shown
+                signal.signal(number, signal.SIG_IGN)
 
 
 def _write_error(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    """A line of log; a terminal that is gone must not end the batch."""
+    with suppress(OSError):
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()

@@ -55,6 +55,7 @@ class Tree:
     """What the working tree holds: its case ids and its baseline.
 
     `providers` are those that were asked for explicitly; None where the run itself decides.
+    `partial`: they are a choice for this once, so the others are not gone.
     `unmeasured` maps a provider that could not be measured to the reason.
     """
 
@@ -62,6 +63,7 @@ class Tree:
     baseline: Baseline
     providers: frozenset[str] | None = None
     unmeasured: dict[str, str] = field(default_factory=dict)
+    partial: bool = False
 
 
 class DeltaRow(msgspec.Struct, frozen=True, gc=False):
@@ -246,7 +248,7 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
         if declared:
             return "the case was removed but its baseline entry stayed; remove both or none", True
         return "the case and its baseline entry were removed", False
-    if tree.providers is not None and agent not in tree.providers:
+    if tree.providers is not None and not tree.partial and agent not in tree.providers:
         if agent in kept:
             return f"{agent} is no longer asked for but still has baseline entries", True
         return f"{agent} was removed with all its baseline entries", False

@@ -55,8 +55,8 @@ def decide_gate(comparison: Comparison, policy: Policy) -> Gate:
     reasons = (*comparison.errors, *(_count(red[kind], kind) for kind in DeltaKind if red[kind]))
     if reasons:
         return Gate(Conclusion.FAILURE, reasons)
-    measured = [row for row in comparison.rows if row.measured is not None]
-    if not measured:
+    known = [row for row in comparison.rows if row.measured or row.kind is DeltaKind.UNMEASURED]
+    if not known:
         return Gate(Conclusion.FAILURE, ("nothing was measured",))
     if kinds[DeltaKind.UNMEASURED]:
         count = _count(kinds[DeltaKind.UNMEASURED], DeltaKind.UNMEASURED)

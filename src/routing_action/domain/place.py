@@ -12,7 +12,8 @@ class Place:
 
     `server_url` has no slash at its end, `repository` is `owner/name`, `sha` is the commit whose
     files links show (a pull request's head), `key` tells apart the comments and check runs of
-    several gates in one repository, `report_url` leads to the artifact with the HTML report.
+    several gates in one repository, `report_url` leads to the artifact with the HTML report,
+    `docs_url` to the folder of this project's documentation, without a slash at its end.
     """
 
     server_url: str = ""
@@ -23,17 +24,18 @@ class Place:
     run_number: int = 0
     key: str = "routing"
     report_url: str = ""
+    docs_url: str = ""
 
     @property
     def run_url(self) -> str:
         """The page of the workflow run and attempt; empty where unknown."""
         if not (self._base and self.run_id):
             return ""
-        return f"{self._base}/actions/runs/{quote(self.run_id)}/attempts/{self.run_attempt}"
+        return f"{self._base}/actions/runs/{_quote(self.run_id)}/attempts/{self.run_attempt}"
 
     def commit_url(self, sha: str) -> str:
         """The page of a commit; empty where the repository is unknown."""
-        return f"{self._base}/commit/{quote(sha)}" if self._base and sha else ""
+        return f"{self._base}/commit/{_quote(sha)}" if self._base and sha else ""
 
     def file_url(self, path: str, line: int | None = None) -> str:
         """A file at the commit, and one of its lines; empty where unknown.
@@ -43,10 +45,19 @@ class Place:
         if not (self._base and self.sha and path) or path.startswith("/"):
             return ""
         anchor = f"#L{line}" if line else ""
-        return f"{self._base}/blob/{quote(self.sha)}/{quote(path)}{anchor}"
+        return f"{self._base}/blob/{_quote(self.sha)}/{_quote(path)}{anchor}"
+
+    def docs_page(self, page: str) -> str:
+        """A page such as `reference/delta-words.md#new`; empty where its folder is unknown."""
+        return f"{self.docs_url}/{page}" if self.docs_url else ""
 
     @property
     def _base(self) -> str:
         if not (self.server_url and self.repository):
             return ""
-        return f"{self.server_url}/{quote(self.repository)}"
+        return f"{self.server_url}/{_quote(self.repository)}"
+
+
+def _quote(part: str) -> str:
+    """A part of an address; a lone surrogate, which JSON can hold, becomes a question mark."""
+    return quote(part, errors="replace")

@@ -96,7 +96,7 @@ def make_agent_home(
             notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
         if user_home is not None:
             for name in provider.credential_files:
-                source = _login_source(provider, name, user_home, base_environ or {})
+                source = login_source(provider, name, user_home, base_environ or {})
                 notes += _copy_login(name, source, home)
     except OSError as error:
         raise HarnessError(
@@ -202,7 +202,7 @@ def _copy_login(name: str, source: Path, home: Path) -> list[str]:
     return [f"the login file {name} was copied in"]
 
 
-def _login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:
+def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:
     """The user's own file: below the folder that a home variable names, else below the home."""
     for variable, folder in provider.home_variables.items():
         if base.get(variable) and PurePosixPath(name).is_relative_to(folder):

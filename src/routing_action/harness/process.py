@@ -27,8 +27,9 @@ from routing_action.harness.capabilities import (
 )
 from routing_action.harness.descendants import MARKER_VARIABLE, Descendants
 from routing_action.harness.leader import Leader, reap_abandoned
+from routing_action.harness.limits import ProcessLimits
 from routing_action.harness.pipes import OutputSink
-from routing_action.harness.supervision import ProcessLimits, Supervisor
+from routing_action.harness.supervision import Supervisor
 
 __all__ = ["MARKER_VARIABLE", "OutputSink", "ProcessLimits", "ProcessResult", "run_process"]
 
@@ -69,6 +70,7 @@ async def run_process(
     limits: ProcessLimits,
     marker: str,
     cancel: asyncio.Event | None = None,
+    hurry: asyncio.Event | None = None,
     capabilities: Capabilities | None = None,
     clock: Callable[[], float] = time.time,
 ) -> ProcessResult:
@@ -81,8 +83,9 @@ async def run_process(
 
     It takes at most the wall limit, the SIGTERM grace, twice the drain time and two to three
     seconds, whatever the child does. Where several reasons end a process, the first one counts.
-    Setting `cancel` ends the process early; so does a cancellation of the calling task, which
-    raises `CancelledError` after the clean-up.
+    Setting `cancel` ends the process early, within a shorter grace, and `hurry` cuts any grace
+    short; a cancellation of the calling task ends it too, and raises `CancelledError` after the
+    clean-up.
 
     Raises `HarnessError` after the clean-up where a sink failed, and at once where the event loop
     or the system cannot run children this way.
@@ -103,7 +106,7 @@ async def run_process(
     descendants = Descendants(marker, leader.pid, capabilities)
     supervisor = Supervisor(leader, descendants, descriptors, (stdout, stderr), limits)
     try:
-        ended_by = await supervisor.run(cancel)
+        ended_by = await supervisor.run(cancel, hurry)
     finally:
         supervisor.release()
     if supervisor.cancelled:

@@ -9,49 +9,21 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from routing_action.domain.transcript import EndedBy
 from routing_action.harness.descendants import Descendants
 from routing_action.harness.leader import Leader
+from routing_action.harness.limits import SETTLE_SECONDS, SWEEP_SECONDS, ProcessLimits
 from routing_action.harness.pipes import OutputPipe, OutputSink
 from routing_action.harness.proctable import ProcessRecord
 
 SURVIVORS_LISTED = 20
 
-# How long members may take to end by themselves once the leader obeyed SIGTERM, and how long the
-# pipes may take to end once all that could hold them was killed.
-_SETTLE_SECONDS = 0.1
-# How long a sweep goes on: a tree that forks while it is killed needs several rounds.
-_SWEEP_SECONDS = 2.0
 _FIRST_PAUSE_SECONDS = 0.002
 _LAST_PAUSE_SECONDS = 0.02
 # Walks without a member that may be disturbed by unrelated processes before they are believed.
 _UNSETTLED_WALKS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessLimits:
-    """How long a process may take, in seconds.
-
-    `wall_seconds` in all. `idle_seconds` without a byte on stdout or stderr (None: for ever).
-    `terminal_grace_seconds` to exit after its terminal event; later output starts it anew.
-    `term_grace_seconds` between SIGTERM and SIGKILL. `drain_seconds` for others to close the
-    output pipes once the process is gone.
-    """
-
-    wall_seconds: float
-    idle_seconds: float | None = None
-    terminal_grace_seconds: float = 5.0
-    term_grace_seconds: float = 5.0
-    drain_seconds: float = 2.0
-
-    @property
-    def ending_seconds(self) -> float:
-        """How long it takes at most to end a process that does not want to end."""
-        settling = 3 * _SETTLE_SECONDS
-        return self.term_grace_seconds + self.drain_seconds + _SWEEP_SECONDS + settling
 
 
 class Supervisor:
@@ -76,8 +48,9 @@ class Supervisor:
         self._end: asyncio.Future[EndedBy] = self._loop.create_future()
         self._exited: asyncio.Future[None] = self._loop.create_future()
         self._drained: asyncio.Future[None] = self._loop.create_future()
+        self._patience: asyncio.Future[None] = self._loop.create_future()
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._canceller: asyncio.Task[Any] | None = None
+        self._waiters: list[asyncio.Task[Any]] = []
         self._started = self._loop.time()
         self._last_output = self._started
         self._terminal_at: float | None = None
@@ -101,9 +74,14 @@ class Supervisor:
         more = len(names) - len(listed)
         return (*listed, f"and {more} more") if more else listed
 
-    async def run(self, cancel: asyncio.Event | None) -> EndedBy:
-        """Wait for the end or bring it about; afterwards the process and its tree are gone."""
-        self._arm(cancel)
+    async def run(
+        self, cancel: asyncio.Event | None, hurry: asyncio.Event | None = None
+    ) -> EndedBy:
+        """Wait for the end or bring it about; afterwards the process and its tree are gone.
+
+        `cancel` ends the process, `hurry` cuts every grace short.
+        """
+        self._arm(cancel, hurry)
         await self._wait(self._end, None)
         ended_by = self._end.result()
         drain_seconds = self._limits.drain_seconds
@@ -113,7 +91,7 @@ class Supervisor:
             not_before = await self._settle(self._quiet_since)
         else:
             not_before = time.monotonic()
-            drain_seconds = min(drain_seconds, _SETTLE_SECONDS)
+            drain_seconds = min(drain_seconds, SETTLE_SECONDS)
         await self._sweep(not_before)
         await self._reap()
         await self._wait(self._drained, drain_seconds)
@@ -134,15 +112,16 @@ class Supervisor:
             self.output_cut |= not pipe.close()
         for timer in self._timers.values():
             timer.cancel()
-        if self._canceller is not None and not self._loop.is_closed():
-            self._canceller.cancel()
+        if not self._loop.is_closed():
+            for waiter in self._waiters:
+                waiter.cancel()
         self._leader.unwatch(self._loop)
         for pipe in self._pipes:
             pipe.close_sink()
 
     # --- what can end the process ---------------------------------------------------------------
 
-    def _arm(self, cancel: asyncio.Event | None) -> None:
+    def _arm(self, cancel: asyncio.Event | None, hurry: asyncio.Event | None) -> None:
         for pipe in self._pipes:
             pipe.open()
         self._leader.watch(self._loop, self._on_exit)
@@ -150,8 +129,14 @@ class Supervisor:
         if self._limits.idle_seconds is not None:
             self._timer("idle", self._started + self._limits.idle_seconds, self._on_idle)
         if cancel is not None:
-            self._canceller = self._loop.create_task(cancel.wait())
-            self._canceller.add_done_callback(lambda _: self._finish(EndedBy.CANCELLED))
+            self._on_event(cancel, lambda: self._finish(EndedBy.CANCELLED))
+        if hurry is not None:
+            self._on_event(hurry, self._lose_patience)
+
+    def _on_event(self, event: asyncio.Event, action: Callable[[], None]) -> None:
+        waiter = self._loop.create_task(event.wait())
+        waiter.add_done_callback(lambda _: action())
+        self._waiters.append(waiter)
 
     def _timer(self, name: str, when: float, action: Callable[[], None]) -> None:
         self._timers[name] = self._loop.call_at(when, action)
@@ -165,7 +150,12 @@ class Supervisor:
         self._quiet_since = time.monotonic()
         if not self._exited.done():
             self._exited.set_result(None)
+        self._lose_patience()
         self._finish(EndedBy.EXIT)
+
+    def _lose_patience(self) -> None:
+        if not self._patience.done() and not self._loop.is_closed():
+            self._patience.set_result(None)
 
     def _on_output(self) -> None:
         self._last_output = self._loop.time()
@@ -216,7 +206,11 @@ class Supervisor:
         for member in members:
             if member.group != self._leader.pid:
                 self._descendants.send(member, signal.SIGTERM)
-        if await self._wait(self._exited, self._limits.term_grace_seconds):
+        cancelled = self._end.result() is EndedBy.CANCELLED
+        limits = self._limits
+        grace = limits.cancel_grace_seconds if cancelled else limits.term_grace_seconds
+        await self._wait(self._patience, min(grace, limits.term_grace_seconds))
+        if self._exited.done():
             return await self._settle(time.monotonic())
         return time.monotonic()
 
@@ -225,7 +219,7 @@ class Supervisor:
 
         Both take and return the moment since when a look at the processes holds.
         """
-        end = self._loop.time() + _SETTLE_SECONDS
+        end = self._loop.time() + SETTLE_SECONDS
         for pause in _pauses():
             living = self._descendants.find(not_before).living
             if not living or self._loop.time() >= end:
@@ -239,7 +233,7 @@ class Supervisor:
 
         The first look may be one that another unit took since `not_before`.
         """
-        deadline = self._loop.time() + _SWEEP_SECONDS
+        deadline = self._loop.time() + SWEEP_SECONDS
         quiet_walks = 0
         for pause in _pauses():
             found = self._descendants.find(not_before)
@@ -257,7 +251,7 @@ class Supervisor:
 
     async def _reap(self) -> None:
         """Take the leader's exit code, and let no member of its group stay as a zombie."""
-        end = self._loop.time() + _SETTLE_SECONDS
+        end = self._loop.time() + SETTLE_SECONDS
         for pause in _pauses():
             gone = self._leader.reap() and not self._leader.reap_group()
             if gone or self._loop.time() >= end:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
@@ -12,11 +13,59 @@ from routing_action.domain.gate import Conclusion
 from routing_action.domain.rerun import RUN_PROGRAM, select_case
 
 _QUIET = (DeltaKind.OK,)
+_BLAMED = (DeltaKind.REGRESSION, DeltaKind.NEW, DeltaKind.UNDECLARED, DeltaKind.REMOVED)
+
+
+class Outcome(StrEnum):
+    """What a comparison comes to, for people: a gate can be red, or open, for different causes."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    NOT_MEASURED = "not measured"
+    NOT_COMPARABLE = "not comparable"
+    NO_BASELINE = "no baseline"
+
+
 _TITLES = {
-    Conclusion.SUCCESS: "Routing is as expected",
-    Conclusion.FAILURE: "Routing gate failed",
-    Conclusion.NEUTRAL: "Routing was not fully measured",
+    Outcome.PASSED: "Routing is as expected",
+    Outcome.FAILED: "Routing gate failed",
+    Outcome.ERROR: "Routing could not be judged",
+    Outcome.NOT_MEASURED: "Routing was not fully measured",
+    Outcome.NOT_COMPARABLE: "Routing passed, but compares with another CLI or model",
+    Outcome.NO_BASELINE: "Routing has no baseline to compare with yet",
 }
+
+
+def find_outcome(delta: Delta) -> Outcome:
+    """Which kind of result it is; the conclusion alone decides what CI does."""
+    if delta.conclusion is Conclusion.FAILURE:
+        return _why_red(delta)
+    if delta.conclusion is Conclusion.NEUTRAL:
+        return Outcome.NOT_MEASURED
+    if delta.baseline.commit is not None and not delta.baseline.present:
+        return Outcome.NO_BASELINE
+    judged = [row for row in delta.rows if row.got is not None]
+    if judged and all(row.not_alike for row in judged):
+        return Outcome.NOT_COMPARABLE
+    return Outcome.PASSED
+
+
+def _why_red(delta: Delta) -> Outcome:
+    """Blame of the change first, then what was lost, then what could not be measured."""
+    kinds = {row.kind for row in delta.rows if row.gates}
+    if not kinds.isdisjoint(_BLAMED):
+        return Outcome.FAILED
+    # Reasons that count rows begin with a number; the others are errors that concern no pair.
+    uncounted = {reason for reason in delta.reasons if not reason.partition(" ")[0].isdigit()}
+    if kinds or uncounted - {NOTHING_MEASURED}:
+        return Outcome.ERROR
+    unmeasured = any(row.kind is DeltaKind.UNMEASURED for row in delta.rows)
+    return Outcome.NOT_MEASURED if unmeasured or uncounted else Outcome.FAILED
+
+
+NOTHING_MEASURED = "nothing was measured"
+"""The gate's reason where there is no row at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +81,8 @@ class DeltaView:
     """A delta ready for a template. `changed` are the rows worth a look, red ones first."""
 
     delta: Delta
+    outcome: Outcome
+    title: str
     headline: str
     counts: str
     changed: tuple[DeltaEntry, ...]
@@ -44,9 +95,15 @@ class DeltaView:
 def build_view(delta: Delta) -> DeltaView:
     """Derive everything that reports share."""
     agents = _agents(delta)
+    outcome = find_outcome(delta)
+    title = _TITLES[outcome]
+    if outcome is Outcome.NOT_MEASURED and not any(row.got for row in delta.rows):
+        title = "Routing was not measured"
     return DeltaView(
         delta=delta,
-        headline=_headline(delta),
+        outcome=outcome,
+        title=title,
+        headline=_headline(title, delta.reasons),
         counts=", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items()),
         changed=tuple(row for row in delta.rows if _is_worth_a_look(row)),
         agents=agents,
@@ -60,9 +117,8 @@ def _is_worth_a_look(row: DeltaEntry) -> bool:
     return row.kind not in _QUIET or row.flaky or bool(row.not_alike)
 
 
-def _headline(delta: Delta) -> str:
-    title = _TITLES[delta.conclusion]
-    return f"{title}: {'; '.join(delta.reasons)}" if delta.reasons else title
+def _headline(title: str, reasons: Sequence[str]) -> str:
+    return f"{title}: {'; '.join(reasons)}" if reasons else title
 
 
 def _agents(delta: Delta) -> tuple[str, ...]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from routing_action.domain.results import Results, UnitResult
 from routing_action.errors import HarnessError
+from routing_action.store.journal import JOURNAL_FILE
 
 RESULTS_FILE = "results.json"
 PROOF_FILE = "tool-use-proof.log"
@@ -18,6 +21,13 @@ DEFAULT_ARTIFACTS_ROOT = Path("tests/agent-routing/artifacts")
 
 def write_atomically(path: Path, text: str) -> None:
     """Replace a file in one step; a reader sees the old text or the new, never a part."""
+    with stream_atomically(path) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def stream_atomically(path: Path) -> Iterator[TextIO]:
+    """Replace a file by what is written within; nothing is replaced where that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -26,15 +36,16 @@ def write_atomically(path: Path, text: str) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise _unwritable(path, error) from None
 
 
 def _unwritable(path: Path, error: OSError) -> HarnessError:
@@ -59,6 +70,23 @@ class BatchFolder:
             self.transcripts.mkdir()
         except OSError as error:
             raise _unwritable(self.path, error) from None
+
+    @classmethod
+    def existing(cls, path: Path) -> BatchFolder:
+        """The folder of an earlier batch; what somebody removed from it is made again."""
+        folder = cls.__new__(cls)
+        folder.path = path.absolute()
+        folder.transcripts = folder.path / TRANSCRIPTS
+        try:
+            folder.transcripts.mkdir(exist_ok=True)
+        except OSError as error:
+            raise _unwritable(folder.path, error) from None
+        return folder
+
+    @property
+    def journal_file(self) -> Path:
+        """Where the journal stands."""
+        return self.path / JOURNAL_FILE
 
     @property
     def results_file(self) -> Path:

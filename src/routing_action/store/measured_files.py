@@ -17,7 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from routing_action.domain.measured import MeasuredBatch, MeasuredRow, NamedBatch
+from routing_action.domain.measured import (
+    MeasuredBatch,
+    MeasuredOptions,
+    MeasuredRow,
+    NamedBatch,
+)
 from routing_action.errors import DocumentError
 from routing_action.store.batch import RESULTS_FILE
 from routing_action.store.documents import decode_text, read_bytes
@@ -57,9 +62,14 @@ def read_batches(paths: Sequence[Path]) -> list[NamedBatch]:
     `routing-results-<key>-a<attempt>` that a file lies in, else from the batch's options. Raises
     DocumentError with file, field and line where one of them cannot be compared.
     """
-    files = {os.path.realpath(file): file for path in paths for file in _find_files(path)}
     with no_collector():
-        return [_read_batch(file) for file in files.values()]
+        return [_read_batch(file) for file in find_result_files(paths)]
+
+
+def find_result_files(paths: Sequence[Path]) -> list[Path]:
+    """Each results.json that a path is, or that a folder holds, once and in a stable order."""
+    files = {os.path.realpath(file): file for path in paths for file in _find_files(path)}
+    return list(files.values())
 
 
 @contextmanager
@@ -135,16 +145,16 @@ def _read_batch(path: Path) -> NamedBatch:
     except RecursionError:
         raise DocumentError("nested too deeply", file=file, remedy=_DAMAGED) from None
     _check(batch, file)
-    key, attempt = _name(path, batch)
+    key, attempt = name_batch(path, batch.options)
     return NamedBatch(file=file, batch=batch, key=key, attempt=attempt)
 
 
-def _name(path: Path, batch: MeasuredBatch) -> tuple[str, int]:
+def name_batch(path: Path, options: MeasuredOptions) -> tuple[str, int]:
+    """The key and attempt of a batch: its artifact's, else those that it was planned with."""
     for parent in path.absolute().parents:
         match = _ARTIFACT.fullmatch(parent.name)
         if match:
             return match["key"], int(match["attempt"])
-    options = batch.options
     return options.matrix_key or ",".join(options.agents), options.attempt
 
 

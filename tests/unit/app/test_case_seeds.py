@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from routing_action.app.case_seeds import build_seeds, find_twins, similarity
@@ -90,7 +90,6 @@ def test_a_twin_case_uses_a_request_of_its_own() -> None:
 NAMES = st.text(min_size=1, max_size=8).filter(lambda name: bool(name.strip()))
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         NAMES, st.text(max_size=40) | st.just("Use when reading PDF files."), min_size=1, max_size=5

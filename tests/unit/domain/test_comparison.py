@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing_action.domain.baseline import BaselineEntry, MadeWith
-from routing_action.domain.comparison import DeltaKind
+from routing_action.domain.comparison import DeltaKind, Tree, compare
 from routing_action.domain.gate import Conclusion, Gate, Policy, decide_gate
+from routing_action.domain.measured import gather
 from tests.measured import Entries, Word, batch, expect, judge, only, row
 
 PAIR = ("a", "claude")
@@ -313,3 +314,23 @@ def test_the_order_of_files_never_matters(
     shuffled = list(legs)
     shuffler.shuffle(shuffled)
     assert judge(legs, ref) == judge(shuffled, ref)
+
+
+def test_a_leg_that_nobody_could_measure_is_what_the_operator_says() -> None:
+    """A fork's pull request, without any secret, is neutral or red by policy, never an error."""
+    tree = Tree(frozenset({"a"}), {}, frozenset({"claude"}), {"claude": "a fork"})
+    comparison = compare(gather([]), None, tree)
+    strict = decide_gate(comparison, Policy(unmeasured_fails=True))
+    neutral = decide_gate(comparison, Policy(unmeasured_fails=False))
+    assert (strict.conclusion, neutral.conclusion) == (Conclusion.FAILURE, Conclusion.NEUTRAL)
+    assert neutral.reasons == ("1 pair was not measured",)
+
+
+def test_agents_that_were_left_out_for_once_are_not_removed() -> None:
+    """A run by hand of one agent is judged on that agent; a workflow's own list is held to all."""
+    ref = expect({("a", "claude"): "pass", ("a", "codex"): "pass"})
+    rows = [batch([row("a", "claude")])]
+    once = judge(rows, ref, providers=frozenset({"claude"}), partial=True)
+    for_good = judge(rows, ref, providers=frozenset({"claude"}))
+    assert ([one.kind for one in once.rows], once.not_selected) == ([DeltaKind.OK], 1)
+    assert [one.kind for one in for_good.rows] == [DeltaKind.REMOVED, DeltaKind.OK]

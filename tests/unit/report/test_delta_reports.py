@@ -86,20 +86,24 @@ def test_the_text_has_colour_only_on_demand() -> None:
 def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None:
     """A reader of the pull request needs nothing else."""
     text = render_markdown(delta())
-    assert text.startswith("> [!CAUTION]\n> **Routing gate failed**\n> `1 regression`")
-    assert "| `a` | `claude` | **REGRESSION** | pass | fail |" in text
-    assert "Missing: `foo`" in text
+    assert text.startswith("> [!CAUTION]\n> **Routing gate failed**: 1 regression.\n")
+    assert (
+        "| 🔴&nbsp;**REGRESSION** | `a` | `claude` | pass | fail "
+        "| used `bar`, which is disallowed<br>only here: passes on `codex` "
+        "| tier 3: ```` ```@octocat \\| see foo``` ```` |\n"
+    ) in text
+    assert "- **Missing**: `foo`" in text
     assert "````text\n```@octocat | see foo```\n````" in text
     assert "| case | `claude` | `codex` |" in text
-    assert "| `a` | REGRESSION | pass |" in text
-    assert "| `b` | IMPROVEMENT | pass (flaky) |" in text
+    assert "| `a` | 🔴 REGRESSION | ✅ pass |" in text
+    assert "| `b` | 🟢 IMPROVEMENT | 🟡 pass (flaky) |" in text
     assert "merge base of origin/main and HEAD" in text
 
 
 def test_a_template_can_be_overridden(tmp_path: Path) -> None:
-    """A user's folder may replace a block of ours."""
-    (tmp_path / "delta.md.j2").write_text("only {{ view.headline }}", encoding="utf-8")
-    assert render_markdown(delta(), tmp_path) == "only Routing gate failed: 1 regression"
+    """A user's folder may replace a template of ours."""
+    (tmp_path / "comment.md.j2").write_text("only {{ page.title }}", encoding="utf-8")
+    assert render_markdown(delta(), tmp_path) == "only Routing gate failed\n"
 
 
 def test_a_quiet_delta_says_that_nothing_changed() -> None:
@@ -117,7 +121,9 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
     )
     text = render_delta_text(quiet, ConsoleStyle())
     assert "note: no baseline: provider-baseline.json does not exist at aaaaaaaaaaaa" in text
-    assert "[!NOTE]" in render_markdown(quiet)
+    assert "> [!IMPORTANT]\n> **Routing has no baseline to compare with yet**" in render_markdown(
+        quiet
+    )
     same = build_delta(
         [batch([row("a", "claude")])],
         Baselines(

@@ -1,0 +1,109 @@
+"""`routing-action publish`: post a delta as check run and comment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from routing_action.app.publish import marker_for, publish
+from routing_action.app.report import render_all
+from routing_action.errors import ExitCode, GitHubError, UsageError
+from routing_action.github.client import Client, Door
+from routing_action.github.comments import CommentMode, is_key
+from routing_action.github.context import Context, read_context
+from routing_action.store.deltas import read_delta
+
+TOKEN_VARIABLE = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
+
+
+@click.command("publish", short_help="Post a delta as check run and comment.")
+@click.option(
+    "--delta",
+    "delta_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    default=Path("delta.json"),
+    show_default=True,
+    help="What `compare --output FILE` wrote.",
+)
+@click.option(
+    "--comment-mode",
+    type=click.Choice([mode.value for mode in CommentMode]),
+    default=CommentMode.ALWAYS.value,
+    show_default=True,
+    help="When the pull request gets a comment.",
+)
+@click.option(
+    "--key", default="routing", show_default=True, help="Tells apart several gates' comments."
+)
+@click.option(
+    "--templates",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Templates that extend or replace the built-in ones.",
+)
+@click.option("--report-url", default="", metavar="URL", help="Where the full report is.")
+@click.option("--dry-run", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write each payload into this folder, and post nothing.")  # fmt: skip
+def command(
+    delta_file: Path,
+    comment_mode: str,
+    key: str,
+    templates: Path | None,
+    report_url: str,
+    dry_run: Path | None,
+) -> int:
+    """Post a delta as check run and comment, from inside a workflow run.
+
+    Repository, run and pull request come from the variables that GitHub Actions sets, the token
+    from GITHUB_TOKEN. It judges nothing: the exit code is 0, or 5 where GitHub refused.
+    """
+    if not is_key(key):
+        raise UsageError(
+            f"--key {key!r}: cannot stand in a comment's marker",
+            remedy="use letters, digits, `.`, `_` and `-`, at most 80 of them",
+        )
+    delta = read_delta(delta_file)
+    context = read_context(os.environ)
+    if not context.repository:
+        raise UsageError(
+            "GITHUB_REPOSITORY is not set", remedy="run this inside a workflow, or set GITHUB_*"
+        )
+    place = context.place(key, report_url)
+    rendered, warnings = render_all(delta, place, templates)
+    done = publish(
+        rendered,
+        marker_for(delta, place),
+        client=Client(open_door(context, os.environ.get(TOKEN_VARIABLE, ""), dry_run)),
+        context=context,
+        place=place,
+        mode=CommentMode(comment_mode),
+    )
+    for warning in (*warnings, *done.warnings):
+        click.echo(f"routing-action: warning: {warning}", err=True)
+    for name, url in (("comment", done.comment_url), ("check run", done.check_url)):
+        if url:
+            click.echo(f"{name}: {url}")
+    if done.warnings:
+        raise GitHubError("not everything could be posted", remedy="see the warnings above")
+    return ExitCode.PASSED
+
+
+def open_door(context: Context, token: str, dry_run: Path | None) -> Door:
+    """PyGithub for a token, or a folder; PyGithub is imported only where it is used."""
+    if dry_run is not None:
+        from routing_action.github.dry_run import DryRunDoor  # noqa: PLC0415
+
+        return DryRunDoor(dry_run)
+    if not token:
+        raise UsageError("no token", remedy="pass `github.token`, or use --dry-run DIR")
+    from routing_action.github.door import PyGithubDoor  # noqa: PLC0415
+
+    pauses = {"pause_seconds": 0.0, "write_seconds": 0.0} if _is_local(context.api_url) else {}
+    return PyGithubDoor(context.api_url, token, **pauses)
+
+
+def _is_local(url: str) -> bool:
+    return url.startswith(("http://127.0.0.1:", "http://localhost:"))

@@ -1,0 +1,122 @@
+"""`run --resume BATCH`: the batch's own arguments again, out of its journal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from routing_action.app.ledger import Logbook
+from routing_action.app.resume import open_logbook
+from routing_action.cli.options import split_list
+from routing_action.errors import DocumentError, UsageError
+
+_OUTSIDE = frozenset("resume artifacts_root batch_file output_format".split())
+"""What says nothing about the batch itself, and is not kept."""
+_FREE = _OUTSIDE | frozenset("output proof_log no_progress run_all".split())
+"""What may be given anew."""
+
+
+def kept_arguments(context: click.Context, *pinned: str) -> tuple[str, ...]:
+    """The options that were given, as arguments; `pinned` ones are added and count."""
+    return (*_arguments(context, _OUTSIDE), *pinned)
+
+
+def resume_batch(context: click.Context, batch: str, artifacts_root: Path) -> int:
+    """Run the command again as the journal says; the context's object is the open journal."""
+    logbook = open_logbook(batch, artifacts_root)
+    try:
+        code = _show_complete(context, logbook)
+        if code is not None:
+            return code
+        folder = logbook.journal.path.parent
+        own = (*_given(context, _FREE - _OUTSIDE), f"--artifacts-root={folder.parent}")
+        again = _parse(context, logbook, own)
+        _refuse_contradictions(context, again)
+        for name in ("batch_file", "output_format"):
+            again.params[name] = context.params[name]
+        with again:
+            code = again.command.invoke(again)
+        return int(code)
+    finally:
+        logbook.journal.close()
+
+
+def _show_complete(context: click.Context, logbook: Logbook) -> int | None:
+    done = logbook.earlier.done if logbook.earlier else None
+    if done is None or not done.complete:
+        return None
+    from routing_action.cli.wiring import show_complete  # noqa: PLC0415 - as in `run`
+
+    return show_complete(
+        logbook,
+        os.environ,
+        batch_file=context.params["batch_file"],
+        as_json=context.params["output_format"] == "json",
+    )
+
+
+def _parse(context: click.Context, logbook: Logbook, own: tuple[str, ...]) -> click.Context:
+    arguments = [*logbook.arguments, *own]
+    try:
+        again = context.command.make_context("run", arguments, obj=logbook)
+    except (click.ClickException, click.exceptions.Exit) as error:
+        message = error.format_message() if isinstance(error, click.ClickException) else "a stop"
+        raise DocumentError(
+            f"`run` does not take them: {message}",
+            file=str(logbook.journal.path),
+            line=1,
+            field="arguments",
+            remedy="start a new batch; the journal is written by the harness alone",
+        ) from None
+    if again.params["resume"] is not None or again.params["self_test"]:
+        raise DocumentError(
+            "not those of a batch", file=str(logbook.journal.path), line=1, field="arguments"
+        )
+    return again
+
+
+def _refuse_contradictions(context: click.Context, again: click.Context) -> None:
+    for option in _given_options(context):
+        name = option.name or ""
+        then = again.params.get(name)
+        if name not in _FREE and _plain(context.params[name]) != _plain(then):
+            raise UsageError(
+                f"{option.opts[0]} contradicts the batch, whose options stand in its journal",
+                remedy=f"leave {option.opts[0]} out, or start a new batch without --resume",
+            )
+
+
+def _plain(value: object) -> object:
+    """A value to compare: lists that were given in one word or in several are the same."""
+    return split_list(value) if isinstance(value, tuple) else value
+
+
+def _given_options(context: click.Context) -> Iterator[click.Option]:
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if source is ParameterSource.COMMANDLINE and isinstance(option, click.Option):
+            yield option
+
+
+def _arguments(context: click.Context, left_out: frozenset[str]) -> Iterator[str]:
+    for option in _given_options(context):
+        if option.name not in left_out:
+            yield from _words(option, context.params[option.name or ""])
+
+
+def _given(context: click.Context, names: frozenset[str]) -> Iterator[str]:
+    for option in _given_options(context):
+        if option.name in names:
+            yield from _words(option, context.params[option.name or ""])
+
+
+def _words(option: click.Option, value: object) -> Iterator[str]:
+    if isinstance(value, bool):
+        yield (option.opts if value else option.secondary_opts)[0]
+    else:
+        values = value if isinstance(value, tuple) else (value,)
+        yield from (f"{option.opts[0]}={one}" for one in values)

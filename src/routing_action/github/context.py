@@ -1,0 +1,138 @@
+"""What a workflow run is about, from its variables and the event's payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from routing_action.domain.place import Place
+from routing_action.errors import UsageError
+
+MAX_EVENT_BYTES = 32 * 2**20
+"""Above what GitHub sends: 25 MB."""
+
+_PULL_REQUEST = ("pull_request", "pull_request_target", "pull_request_review")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The run; empty texts are unknown. Addresses have no slash at their end."""
+
+    event_name: str = ""
+    event: Mapping[str, Any] = field(default_factory=dict)
+    base_ref: str = ""
+    ref_name: str = ""
+    sha: str = ""
+    repository: str = ""
+    run_id: str = ""
+    run_attempt: int = 1
+    run_number: int = 0
+    action: str = ""
+    action_ref: str = ""
+    api_url: str = ""
+    server_url: str = ""
+
+    @property
+    def from_fork(self) -> bool:
+        """True for a pull request whose head is in another repository."""
+        base = self._text("pull_request", "base", "repo", "full_name")
+        return bool(base) and self._text("pull_request", "head", "repo", "full_name") != base
+
+    @property
+    def pull_request(self) -> int | None:
+        """The number of the pull request that the event itself is about."""
+        if self.event_name not in _PULL_REQUEST:
+            return None
+        number = self._value("pull_request", "number")
+        return number if isinstance(number, int) else None
+
+    @property
+    def head_sha(self) -> str:
+        """The commit that people see: the pull request's or the merge group's head.
+
+        GITHUB_SHA is the merge commit in a run for a pull request, which no page shows.
+        """
+        if self.event_name in _PULL_REQUEST:
+            return self._text("pull_request", "head", "sha")
+        if self.event_name == "merge_group":
+            return self._text("merge_group", "head_sha")
+        if self.event_name == "workflow_run":
+            return self._text("workflow_run", "head_sha")
+        # For a comment, GITHUB_SHA is the default branch's, which nobody asked about.
+        return "" if self.event_name == "issue_comment" else self.sha
+
+    def place(self, key: str, report_url: str = "") -> Place:
+        """The run as links need it."""
+        return Place(
+            server_url=self.server_url,
+            repository=self.repository,
+            sha=self.head_sha,
+            run_id=self.run_id,
+            run_attempt=self.run_attempt,
+            run_number=self.run_number,
+            key=key,
+            report_url=report_url,
+            docs_url=self._docs_url(),
+        )
+
+    def _docs_url(self) -> str:
+        """The documents of the action at the version in use; empty for `uses: ./`."""
+        if not (self.server_url and self.action and self.action_ref):
+            return ""
+        return f"{self.server_url}/{quote(self.action)}/blob/{quote(self.action_ref)}/docs"
+
+    def _text(self, *path: str) -> str:
+        value = self._value(*path)
+        return value if isinstance(value, str) else ""
+
+    def _value(self, *path: str) -> Any:  # noqa: ANN401 - foreign JSON
+        value: Any = self.event
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        return value
+
+
+def read_context(environ: Mapping[str, str]) -> Context:
+    """The context of the step that this runs in."""
+    path = environ.get("GITHUB_EVENT_PATH", "")
+    return Context(
+        event_name=environ.get("GITHUB_EVENT_NAME", ""),
+        event=_read_event(Path(path)) if path else {},
+        base_ref=environ.get("GITHUB_BASE_REF", ""),
+        ref_name=environ.get("GITHUB_REF_NAME", ""),
+        sha=environ.get("GITHUB_SHA", ""),
+        repository=environ.get("GITHUB_REPOSITORY", ""),
+        run_id=environ.get("GITHUB_RUN_ID", ""),
+        run_attempt=_number(environ, "GITHUB_RUN_ATTEMPT", 1),
+        run_number=_number(environ, "GITHUB_RUN_NUMBER", 0),
+        action=environ.get("GITHUB_ACTION_REPOSITORY", ""),
+        action_ref=environ.get("GITHUB_ACTION_REF", ""),
+        api_url=environ.get("GITHUB_API_URL", "").rstrip("/"),
+        server_url=environ.get("GITHUB_SERVER_URL", "").rstrip("/"),
+    )
+
+
+def _number(environ: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = environ.get(name, "")
+    if text and not text.isdecimal():
+        raise UsageError(f"{name} {text!r}: not a number", remedy="leave it as the runner sets it")
+    return int(text) if text else otherwise
+
+
+def _read_event(path: Path) -> Mapping[str, Any]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_EVENT_BYTES + 1)
+        event = json.loads(data) if len(data) <= MAX_EVENT_BYTES else None
+    except (OSError, ValueError, RecursionError):
+        event = None
+    if not isinstance(event, dict):
+        raise UsageError(
+            f"the event's payload {path} cannot be read as a JSON object",
+            remedy="leave GITHUB_EVENT_PATH as the runner sets it",
+        )
+    return event

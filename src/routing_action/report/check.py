@@ -1,0 +1,119 @@
+"""The check run's output: title, summary, text, and remarks on the lines of the case file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from routing_action.domain.comparison import DeltaKind
+from routing_action.domain.delta import Delta, DeltaEntry
+from routing_action.domain.place import Place
+from routing_action.domain.publication import Annotation, CheckOutput, Level
+from routing_action.report.escape import cut, printable
+from routing_action.report.limits import cut_bytes
+from routing_action.report.render import Renderer
+from routing_action.report.view import accept_command, build_view, rerun_command
+
+CHECK_BYTES = 60_000
+_TITLE_LIMIT = 255
+_MESSAGE_BYTES = 8_000
+_DETAILS_BYTES = 60_000
+_ROOM_FOR_COUNT = 200
+_QUIET = (DeltaKind.NEW, DeltaKind.REMOVED, DeltaKind.IMPROVEMENT)
+
+
+def build_check(
+    delta: Delta,
+    place: Place,
+    *,
+    overrides: Path | None = None,
+    budget: int = CHECK_BYTES,
+    max_annotations: int = 200,
+) -> CheckOutput:
+    """The output within GitHub's limits: a title of 255 characters, summary and text in `budget`.
+
+    Annotations stand in the order of the delta, red ones first; the summary tells how many pairs
+    more than `max_annotations` have none. UsageError where a template cannot be used.
+    """
+    view = build_view(delta)
+    renderer = Renderer(delta, place, overrides)
+    summary = renderer.render("check-summary.md.j2", budget - _ROOM_FOR_COUNT)
+    annotations = tuple(_annotations(delta, max_annotations))
+    left = len(view.changed) - len(annotations)
+    if annotations and left:
+        summary += f"\n{left} more pairs have no annotation in the case file.\n"
+    return CheckOutput(
+        name=check_name(place),
+        conclusion=delta.conclusion.value,
+        title=cut(printable(view.headline), _TITLE_LIMIT),
+        summary=summary,
+        text=renderer.render("check-text.md.j2", budget),
+        annotations=annotations,
+    )
+
+
+def check_name(place: Place) -> str:
+    """The name of the check run, which branch protection can ask for."""
+    key = cut(printable(place.key), 100)
+    return "routing gate" if key == "routing" else f"routing gate ({key})"
+
+
+def _annotations(delta: Delta, most: int) -> Iterator[Annotation]:
+    """None where the case file is not one of the repository: GitHub refuses such a path."""
+    path = PurePosixPath(delta.cases_file)
+    if path.is_absolute() or ".." in path.parts or not delta.cases_file:
+        return
+    rows = sorted(build_view(delta).changed, key=lambda row: not row.gates)
+    for row in rows[:most]:
+        yield _annotation(delta, row, str(path))
+
+
+def _annotation(delta: Delta, row: DeltaEntry, path: str) -> Annotation:
+    """On the case's line; on the first one where the file no longer holds the case."""
+    line = row.line or 1
+    title = f"{row.kind.value}: {printable(row.case_id)} on {printable(row.agent)}"
+    return Annotation(
+        path=path,
+        start_line=line,
+        end_line=line,
+        level=_level(row),
+        title=cut(title, _TITLE_LIMIT),
+        message=cut_bytes("\n".join(_message(delta, row)), _MESSAGE_BYTES),
+        raw_details=cut_bytes("\n".join(_details(row)), _DETAILS_BYTES),
+    )
+
+
+def _level(row: DeltaEntry) -> Level:
+    if row.gates:
+        return "failure"
+    plain = row.kind in _QUIET and not row.flaky and not row.not_alike
+    return "notice" if plain else "warning"
+
+
+def _message(delta: Delta, row: DeltaEntry) -> Iterator[str]:
+    yield printable(row.why)
+    if row.flaky:
+        yield f"flaky: {row.passed} of {row.trials} trials passed"
+    if row.not_alike:
+        yield f"not comparable: {_listed(row.not_alike)}"
+    if row.missing_evidence:
+        yield f"missing: {_listed(row.missing_evidence)}"
+    if row.disallowed_hits:
+        yield f"used though disallowed: {_listed(row.disallowed_hits)}"
+    if row.loaded_skills:
+        yield f"loaded: {_listed(row.loaded_skills)}"
+    if row.got is not None and row.gates:
+        yield f"run it again: {rerun_command(delta, row)}"
+        yield f"accept it: {accept_command(row)}"
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return ", ".join(cut(printable(text), 200) for text in texts[:10])
+
+
+def _details(row: DeltaEntry) -> Iterator[str]:
+    if row.error:
+        yield f"the CLI said: {printable(row.error)}"
+    for proof in row.proofs:
+        yield f"found for {printable(proof.token)} at tier {proof.tier}:"
+        yield printable(proof.proof_line[:10_000])

@@ -1,0 +1,226 @@
+// Puts the page together: filter, views, keys, addresses, theme and print.
+
+const byId = (id) => document.getElementById(id);
+const dialog = byId("page");
+const panel = byId("panel");
+let opener = null;
+
+function go(hash, from) {
+  opener = from ?? document.activeElement;
+  if (location.hash === hash) route();
+  else location.hash = hash;
+}
+const openPair = (pair, from) => go(pairHash(pair), from);
+const openUnit = (unit, from) => go(unitHash(unit), from);
+
+const views = {
+  changes: { title: "Changes", make: () => makeChanges(openPair), items: () => shown.changes },
+  matrix: { title: "Matrix", make: () => makeMatrix(openPair), items: () => shown.cases, legend: true },
+  units: { title: "Units", make: () => makeUnits(openUnit), items: () => shown.units },
+  timeline: { title: "Timeline", make: () => makeTimeline(openUnit), items: () => shown.units },
+  totals: { title: "Time and cost", make: makeTotals, items: () => shown.units },
+};
+let viewName = "changes";
+
+function showView(name, focus) {
+  viewName = name;
+  const view = views[name];
+  for (const [other, { tab }] of Object.entries(views)) {
+    tab.setAttribute("aria-selected", String(other === name));
+    tab.setAttribute("tabindex", other === name ? "0" : "-1");
+  }
+  panel.setAttribute("aria-labelledby", `tab-${name}`);
+  view.widget ??= view.make();
+  panel.replaceChildren(...(view.legend ? [makeLegend()] : []), view.widget.element);
+  view.widget.update(view.items());
+  if (focus) view.tab.focus();
+  tell();
+}
+
+function makeTabs() {
+  const names = Object.keys(views);
+  for (const name of names) {
+    views[name].number = make("span", { class: "number" });
+    views[name].tab = make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", on: { click: () => showView(name) } }, views[name].title, views[name].number);
+  }
+  const tabs = byId("tabs");
+  tabs.append(...names.map((name) => views[name].tab));
+  tabs.addEventListener("keydown", (event) => {
+    const steps = { ArrowRight: 1, ArrowLeft: -1 };
+    const here = names.indexOf(viewName);
+    if (steps[event.key]) showView(names[(here + steps[event.key] + names.length) % names.length], true);
+    else if (event.key === "Home") showView(names[0], true);
+    else if (event.key === "End") showView(names.at(-1), true);
+    else return;
+    event.preventDefault();
+  });
+}
+
+function tell() {
+  const text = `${isFiltered() ? `${shown.pairs.length.toLocaleString("en")} of ` : ""}${count(pairs.length, "pair", "pairs")}, ${count(shown.changes.length, "change", "changes")}, ${count(shown.units.length, "unit", "units")}`;
+  if (byId("count").textContent !== text) byId("count").textContent = text;
+  views.changes.number.textContent = ` ${shown.changes.length.toLocaleString("en")}`;
+  views.units.number.textContent = ` ${shown.units.length.toLocaleString("en")}`;
+}
+
+let asked = false;
+function refilter() {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(() => {
+    asked = false;
+    filter.words = byId("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const name of ["status", "provider", "mark"]) filter[name] = byId(name).value;
+    for (const chip of byId("kinds").children) chip.setAttribute("aria-pressed", String(chip.dataset.kind === filter.kind));
+    applyFilter();
+    views[viewName].widget.update(views[viewName].items());
+    tell();
+  });
+}
+
+function makeFilter() {
+  byId("provider").append(...meta.agents.map((agent) => make("option", { value: agent }, oneLine(agent))));
+  for (const id of ["find", "status", "provider", "mark"]) byId(id).addEventListener("input", refilter);
+  for (const kind of meta.kinds) {
+    if (!meta.counts[kind]) continue;
+    const chip = make("button", { type: "button", class: `chip k-${kind.toLowerCase()}`, "data-kind": kind, "aria-pressed": "false" }, sign(glyphs[kind] ?? "·"), `${kind} `, make("b", {}, meta.counts[kind].toLocaleString("en")));
+    chip.addEventListener("click", () => {
+      filter.kind = filter.kind === kind ? "" : kind;
+      // Rows as expected are no changes: they are seen in the matrix.
+      if (filter.kind === "OK" && viewName === "changes") showView("matrix");
+      refilter();
+    });
+    byId("kinds").append(chip);
+  }
+  byId("clear").addEventListener("click", clearFilter);
+}
+
+function clearFilter() {
+  for (const id of ["find", "status", "provider", "mark"]) byId(id).value = "";
+  filter.kind = "";
+  refilter();
+}
+
+// --- addresses ---------------------------------------------------------------------------------
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function findTarget(hash) {
+  const [name, value = ""] = hash.slice(1).split(/=(.*)/s);
+  if (name === "unit") return { target: byUnit.get(decode(value)) ?? {} };
+  if (name === "pair") {
+    const [agent, caseId = ""] = value.split("/");
+    return { target: byKey.get(pairKey(decode(caseId), decode(agent))) ?? {} };
+  }
+  return { view: name === "view" && Object.hasOwn(views, value) ? value : null };
+}
+
+let opened = null;
+function route() {
+  const { target, view } = findTarget(location.hash);
+  if (target) {
+    opened = target;
+    openPage(dialog, target, step, () => dialog.close());
+    return;
+  }
+  if (dialog.open) dialog.close();
+  if (view) showView(view);
+}
+
+// The next thing of the list that is shown.
+function step(by) {
+  const ofUnits = viewName === "units" || viewName === "timeline" || viewName === "totals";
+  const list = ofUnits ? views.units.widget?.items ?? shown.units : viewName === "changes" ? shown.changes : shown.pairs;
+  const now = ofUnits ? (opened.units ? opened.units[0] : opened) : opened.units ? opened : opened.pair;
+  const next = list[list.indexOf(now) + by];
+  if (!next) return;
+  history.replaceState(null, "", next.units ? pairHash(next) : unitHash(next));
+  route();
+}
+
+dialog.addEventListener("close", () => {
+  opened = null;
+  if (/^#(pair|unit)=/.test(location.hash)) history.replaceState(null, "", location.pathname + location.search + `#view=${viewName}`);
+  const back = opener?.isConnected ? opener : panel.querySelector('tbody [tabindex="0"]') ?? views[viewName].tab;
+  back.focus();
+});
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+});
+addEventListener("hashchange", route);
+
+// --- keys --------------------------------------------------------------------------------------
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target.closest?.("input, select, textarea");
+  if (dialog.open) {
+    if (event.key === "j") step(1);
+    if (event.key === "k") step(-1);
+    return;
+  }
+  if (event.key === "/" && !typing) {
+    event.preventDefault();
+    byId("find").focus();
+    byId("find").select();
+  } else if (event.key === "Escape" && isFiltered()) {
+    clearFilter();
+  } else if (event.key === "ArrowDown" && event.target.id === "find") {
+    event.preventDefault();
+    panel.querySelector('tbody [tabindex="0"]')?.focus();
+  }
+});
+
+// --- theme -------------------------------------------------------------------------------------
+
+const themes = ["system", "light", "dark"];
+function setTheme(name) {
+  if (name === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  byId("theme").replaceChildren(make("span", {}, "Theme: "), name);
+  views.timeline.widget?.redraw();
+}
+function loadTheme() {
+  let theme = "system";
+  try {
+    theme = localStorage.getItem("routing-action-theme") ?? theme;
+  } catch { /* storage may be refused to a file */ }
+  setTheme(themes.includes(theme) ? theme : "system");
+  byId("theme").hidden = false;
+  byId("theme").addEventListener("click", () => {
+    const next = themes[(themes.indexOf(document.documentElement.dataset.theme ?? "system") + 1) % themes.length];
+    setTheme(next);
+    try {
+      localStorage.setItem("routing-action-theme", next);
+    } catch { /* then it lasts as long as the page */ }
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => views.timeline.widget?.redraw());
+}
+
+// --- print: the changes that the filter lets through, as a plain table -------------------------
+
+const PRINTED = 400;
+addEventListener("beforeprint", () => {
+  const rows = shown.changes.slice(0, PRINTED);
+  const title = rows.length < shown.changes.length ? `The first ${rows.length} of ${shown.changes.length} rows that changed` : "What changed";
+  byId("print").replaceChildren(make("table", {}, make("caption", {}, title),
+    make("thead", {}, make("tr", {}, ...["Word", "Case", "Provider", "Expected → got", "Why"].map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, ...rows.map((pair) => make("tr", {}, make("td", {}, pairBadge(pair), ...marksOf(pair)), make("th", { scope: "row" }, said(pair.caseId)),
+      make("td", {}, said(pair.agent)), make("td", {}, `${statusWord[pair.was] ?? "–"} → ${statusWord[pair.got] ?? "–"}`), make("td", {}, said(pair.more.why ?? "")))))));
+});
+addEventListener("afterprint", () => byId("print").replaceChildren());
+
+loadTheme();
+if (isNarrow.matches) byId("about").open = false;
+makeTabs();
+makeFilter();
+applyFilter();
+byId("app").hidden = false;
+showView(shown.changes.length ? "changes" : "matrix");
+route();

@@ -1,0 +1,95 @@
+"""Reports for the browser tests, made as a command would make them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from routing_action.domain.comparison import DeltaKind
+from routing_action.domain.delta import Delta, DeltaProof
+from routing_action.domain.measured import MeasuredHit
+from routing_action.domain.place import Place
+from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitUsage
+from routing_action.domain.verdict import Status
+from routing_action.report.html import write_html
+from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
+from tests.result_rows import unit_id
+
+PLACE = Place(server_url="https://github.test", repository="octo/demo", sha="c" * 40, run_id="7")
+MANY = 30_000
+RED_UNIT = unit_id(3)
+
+
+def write(folder: Path, name: str, delta: Delta, records: list[UnitRecord]) -> Path:
+    """The report as a file."""
+    path = folder / f"{name}.html"
+    with path.open("w", encoding="utf-8") as out:
+        write_html(out, delta, records, PLACE)
+    return path
+
+
+def write_mixed(folder: Path) -> Path:
+    """A red gate with most words of a delta, trials, evidence and a transcript."""
+    proof = DeltaProof(token="foo", tier=3, source_detail="mention at stdout line 4",
+                       proof_line="I could load foo")  # fmt: skip
+    rows = (
+        make_regression(proofs=(proof,), trials=2, line=9, unit_run_id=RED_UNIT),
+        make_regression("slow", "claude", timed_out=True, line=12, failure_kind="timeout"),
+        make_entry("added", "claude", kind=DeltaKind.NEW, line=20),
+        make_entry("limited", "codex", kind=DeltaKind.INFRA, was=Status.FAIL,
+                   got=Status.INFRA_ERROR, line=24),
+        make_entry("better", "codex", kind=DeltaKind.IMPROVEMENT, was=Status.FAIL, line=28),
+        make_entry("lost", "claude", kind=DeltaKind.UNMEASURED, got=None, line=30),
+        make_entry("flaky", "claude", flaky=True, passed=2, trials=3, line=32),
+        make_entry("weak", "claude", was=Status.FAIL, got=Status.FAIL, line=36),
+        *(make_entry("one", agent, line=3) for agent in ("claude", "codex")),
+    )  # fmt: skip
+    hits = {"foo": MeasuredHit(3, 10, "mention at stdout line 4", "I could load foo"), "bar": None}
+    lines = [TranscriptLine(n, f"line {n} of foo", n == 4) for n in range(2, 7)]
+    records = [
+        make_record(1),
+        make_record(2, agent="codex", started_at_utc="2026-01-02T03:00:01.000Z"),
+        make_record(3, lines, agent="codex", case_id="red", status="fail", trial=1,
+                    failure_kind="weak_evidence_only", token_hits=hits, cost_usd=0.25,
+                    missing_evidence=("foo", "bar"), command=("codex", "exec", "do it"),
+                    output_excerpt="the end\nof it", error="it said no", model="m",
+                    usage=UnitUsage(input_tokens=10), notes=("a note",)),
+        make_record(4, agent="codex", case_id="red", status="fail", trial=2),
+        make_record(5, case_id="slow", status="fail", timed_out=True, duration_ms=90_000,
+                    ended_at_utc="2026-01-02T03:01:30.000Z"),
+        make_record(6, case_id="limited", agent="codex", status="infra_error"),
+    ]  # fmt: skip
+    return write(folder, "mixed", make_delta(*rows, notes=("a note of the delta",)), records)
+
+
+def write_many(folder: Path) -> Path:
+    """30,000 pairs, each with a unit; every hundredth is red."""
+    agents = ("claude", "codex", "copilot")
+    rows, records = [], []
+    for number in range(MANY):
+        name, agent = f"case-{number // 3:05d}", agents[number % 3]
+        red = number % 100 == 7
+        build = make_regression if red else make_entry
+        rows.append(build(name, agent, line=number // 3 + 2))
+        records.append(make_record(number + 1, case_id=name, agent=agent, duration_ms=number,
+                                   status="fail" if red else "pass"))  # fmt: skip
+    rows.sort(key=lambda row: not row.gates)
+    return write(folder, "many", make_delta(*rows), records)
+
+
+def write_hostile(folder: Path) -> Path:
+    """Every hostile text in every place that holds text from outside."""
+    rows, records = [], []
+    for number, text in enumerate((*HOSTILE, "__proto__", "constructor")):
+        proof = DeltaProof(token=text, tier=3, source_detail=text, proof_line=text)
+        rows.append(make_regression(text, text, why=text, error=text, failure_kind=text,
+                                    missing_evidence=(text,), loaded_skills=(text,),
+                                    not_alike=(text,), proofs=(proof,)))  # fmt: skip
+        records.append(make_record(
+            number + 1, [TranscriptLine(1, text, True)], case_id=text, agent=text, status="fail",
+            failure_kind=text, error=text + "\ud800", outcome=text, ended_by=text, model=text,
+            cli_version=text, category=text, command=(text,), output_excerpt=text, notes=(text,),
+            survivors=(text,), token_hits={text: MeasuredHit(3, 10, text, text), "": None},
+            loaded_skills=(text,), started_at_utc=text, ended_at_utc=text,
+        ))  # fmt: skip
+    delta = make_delta(*rows, notes=HOSTILE, reasons=HOSTILE, cases_file=HOSTILE[0])
+    return write(folder, "hostile", delta, records)

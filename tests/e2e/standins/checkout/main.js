@@ -1,0 +1,2 @@
+console.error("::error::the local runner was to copy the repository in place of this");
+process.exit(1);

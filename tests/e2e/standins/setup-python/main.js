@@ -1,0 +1,2 @@
+console.error("::error::a scenario reached actions/setup-python, which has no stand-in that does anything");
+process.exit(1);

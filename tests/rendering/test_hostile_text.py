@@ -1,0 +1,107 @@
+"""Nothing that comes from outside acts in what we post, judged by a renderer like GitHub's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from routing_action.report.check import build_check
+from routing_action.report.comment import render_comment, render_superseded
+from routing_action.report.escape import phrase
+from routing_action.report.summary import render_summary
+from tests.rendering.hostile import HOSTILE
+from tests.rendering.oracle import Judgement, Oracle
+from tests.rendering.samples import PLACE, filled, huge, sample_bodies
+
+pytestmark = pytest.mark.slow
+
+_OURS = re.compile(
+    r"https://github\.com/octo/demo/(?:actions/runs/4242\b|commit/|blob/b{40}/)[A-Za-z0-9%/._~#-]*"
+    r"|https://github\.com/octo/routing-action/blob/v1/docs/reference/[a-z-]+\.md#[a-z_]+"
+)
+_HARMLESS = "a.b"
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Iterator[Oracle]:
+    with Oracle() as running:
+        yield running
+
+
+def assert_inert(judged: Judgement) -> None:
+    """No mention, reference, image or link but ours."""
+    assert judged.acting == []
+    assert judged.images == []
+    assert [url for url in judged.links if not _OURS.fullmatch(url)] == []
+
+
+def bodies(text: str) -> dict[str, str]:
+    """Everything in markdown that we post, full of a text."""
+    delta = filled(text)
+    check = build_check(delta, PLACE)
+    return {
+        "comment": render_comment(delta, PLACE),
+        "summary": render_summary(delta, PLACE),
+        "check summary": check.summary,
+        "check text": check.text,
+        "superseded": render_superseded(PLACE, text),
+    }
+
+
+@pytest.fixture(scope="module")
+def harmless(oracle: Oracle) -> dict[str, str]:
+    """The elements of every body where the text from outside is tame."""
+    return {name: oracle.judge(body).skeleton for name, body in bodies(_HARMLESS).items()}
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_text_reaches_no_one_and_builds_nothing(
+    oracle: Oracle, harmless: dict[str, str], number: int
+) -> None:
+    """R8: `#`, `|` and `@` in names and output break no table and ping no one."""
+    posted = bodies(HOSTILE[number])
+    # All share their blocks with the comment, so a part of the texts is enough for the others.
+    names = list(posted) if number % 8 == 0 else ["comment"]
+    for name, body in ((name, posted[name]) for name in names):
+        judged = oracle.judge(body)
+        assert_inert(judged)
+        assert judged.skeleton == harmless[name], name
+
+
+def test_prose_is_only_what_stays_prose(oracle: Oracle) -> None:
+    """A text that is shown without a code span makes no element of its own."""
+    shown = [text for text in HOSTILE if phrase(text) == text]
+    for text in shown:
+        judged = oracle.judge(f"so: {text}")
+        assert_inert(judged)
+        assert judged.skeleton == "<p></p>"
+
+
+@pytest.mark.parametrize("name", sorted(sample_bodies()))
+def test_our_own_comments_act_on_no_one_either(oracle: Oracle, name: str) -> None:
+    """Every comment that we can write links to our own pages alone."""
+    judged = oracle.judge(sample_bodies()[name])
+    assert_inert(replace_run(judged))
+    assert "markdown-alert" in judged.html
+
+
+def replace_run(judged: Judgement) -> Judgement:
+    """The superseded comment links to a later run."""
+    links = [url.replace("/runs/4343", "/runs/4242") for url in judged.links]
+    return Judgement(judged.acting, links, judged.images, judged.skeleton, judged.html)
+
+
+@pytest.mark.parametrize("text", ["😀漢字" * 50, "</details>`|" * 30, "a" * 3000])
+@pytest.mark.parametrize("budget", [3_000, 20_000, 60_000])
+def test_a_trimmed_comment_still_renders_as_one(oracle: Oracle, text: str, budget: int) -> None:
+    """R7: 1,000 failing cases are cut between parts: every table and fold is whole."""
+    body = render_comment(huge(1000, text), PLACE, budget=budget)
+    assert len(body.encode()) <= budget
+    judged = oracle.judge(body)
+    assert_inert(judged)
+    top = re.sub(r"(?:<sub>|<p>|<b>|<div>).*", "", judged.skeleton)
+    assert "<details>" not in top
+    assert judged.html.count("<details") == body.count("<details>")
+    assert judged.html.rstrip().endswith("</p>")

@@ -1,0 +1,189 @@
+"""The comment tells in half a minute what happened, to whom, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from routing_action.domain.comparison import DeltaKind
+from routing_action.domain.delta import Delta
+from routing_action.domain.gate import Conclusion
+from routing_action.domain.place import Place
+from routing_action.domain.verdict import Status
+from routing_action.report.comment import render_comment, render_superseded
+from routing_action.report.page import format_duration
+from routing_action.report.summary import render_summary
+from routing_action.report.view import Outcome, find_outcome
+from tests.rendering import samples
+from tests.rendering.samples import PLACE, entry, make, quiet, regression, sample_bodies
+
+BODIES = sample_bodies()
+
+
+class Markdown(SingleFileSnapshotExtension):
+    """One readable file for each comment."""
+
+    file_extension = "md"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_the_comments_are_as_reviewed(name: str, snapshot: SnapshotAssertion) -> None:
+    """A change of what people see is seen in review."""
+    assert BODIES[name] == snapshot(extension_class=Markdown, name=name)
+
+
+@pytest.mark.parametrize(
+    ("delta", "outcome", "alert"),
+    [
+        (samples.green(), Outcome.PASSED, "NOTE"),
+        (samples.red(), Outcome.FAILED, "CAUTION"),
+        (samples.new_coverage(), Outcome.FAILED, "CAUTION"),
+        (samples.lost(), Outcome.ERROR, "CAUTION"),
+        (samples.nothing_measured(), Outcome.NOT_MEASURED, "WARNING"),
+        (samples.no_baseline(), Outcome.NO_BASELINE, "IMPORTANT"),
+        (samples.unlike(), Outcome.NOT_COMPARABLE, "WARNING"),
+        (samples.infra_only(), Outcome.PASSED, "NOTE"),
+        (make([], Conclusion.FAILURE, ("nothing was measured",)), Outcome.NOT_MEASURED, "CAUTION"),
+        (
+            make(
+                list(samples.infra_only().rows),
+                Conclusion.FAILURE,
+                ("1 infra_error (--fail-on-infra)",),
+            ),
+            Outcome.FAILED,
+            "CAUTION",
+        ),
+        (
+            make(
+                list(samples.nothing_measured().rows),
+                Conclusion.FAILURE,
+                ("9 pairs were not measured",),
+            ),
+            Outcome.NOT_MEASURED,
+            "CAUTION",
+        ),
+        (
+            make(quiet(), Conclusion.FAILURE, ("claude: the results of shard 2/3 are missing",)),
+            Outcome.ERROR,
+            "CAUTION",
+        ),
+    ],
+)
+def test_each_outcome_is_told_apart(delta: Delta, outcome: Outcome, alert: str) -> None:
+    """G4: failed, lost, not measured, not comparable and no baseline look and read differently."""
+    assert find_outcome(delta) is outcome
+    assert render_comment(delta, PLACE).startswith(f"> [!{alert}]\n> **Routing ")
+
+
+def test_titles_of_all_outcomes_differ() -> None:
+    """No two outcomes share their first line."""
+    firsts = {name: body.splitlines()[1].partition("**:")[0] for name, body in BODIES.items()}
+    outcomes = {name: find_outcome(build()) for name, build in samples.SAMPLES.items()}
+    assert len({firsts[name] for name in outcomes}) == len(set(outcomes.values()))
+
+
+def test_a_change_for_one_provider_that_breaks_another_is_named() -> None:
+    """Better on codex, worse on claude."""
+    body = render_comment(samples.mixed(), PLACE)
+    line = "Helps one provider, breaks another**: `notes-from-tags` got better on `codex` and worse"
+    assert line in body
+
+
+def test_the_case_links_to_its_line_at_the_head() -> None:
+    """A click leads to the case."""
+    url = f"https://github.com/octo/demo/blob/{'b' * 40}/cases.json#L27"
+    assert f"| [`notes-from-tags`]({url}) | `claude` |" in render_comment(samples.red(), PLACE)
+
+
+def test_without_a_place_nothing_is_linked() -> None:
+    """On a desk there is no address to lead to."""
+    body = render_comment(samples.red(), Place())
+    assert "](" not in body
+    assert "Run the red pairs again here" in body
+    assert "gh run download" not in body
+
+
+def test_an_address_that_could_break_out_is_no_link() -> None:
+    """The address of an artifact comes from elsewhere."""
+    place = Place(report_url="https://x.example/)[@octocat](https://y.example")
+    assert "octocat" not in render_comment(samples.red(), place)
+    script = Place(report_url="javascript:alert(1)")
+    assert "javascript" not in render_comment(samples.red(), script)
+
+
+def test_red_rows_stand_before_what_was_removed() -> None:
+    """What needs work comes first."""
+    gone = entry("old", "claude", DeltaKind.REMOVED, got=None, why="the case was removed")
+    body = render_comment(make([gone, regression()], Conclusion.FAILURE, ("1 regression",)), PLACE)
+    assert body.index("`notes-from-tags`") < body.index("`old`")
+
+
+def test_a_disallowed_skill_and_a_lost_pair_say_what_happened() -> None:
+    """Each kind of red row has its own words and commands."""
+    refused = regression().model_copy(update={"disallowed_hits": ("summarising-commits",)})
+    body = render_comment(make([refused], Conclusion.FAILURE, ("1 regression",)), PLACE)
+    assert "used `summarising-commits`, which is disallowed" in body
+    assert "- **Used though disallowed**: `summarising-commits`" in body
+    lost = render_comment(samples.lost(), PLACE)
+    assert "This is **no verdict on the change**" in lost
+    assert "./test.sh --agents codex --case-id triage-crash" in lost
+
+
+def test_a_new_case_that_ran_out_of_time_can_be_declared_so() -> None:
+    """The declaration holds all that the baseline needs."""
+    late = entry("slow", "codex", DeltaKind.NEW, gates=True, got=Status.FAIL, timed_out=True)
+    body = render_comment(make([late], Conclusion.FAILURE, ("1 new pair",)), PLACE)
+    assert (
+        '{"slow": {"codex": {"expected_status": "fail", "allow_timeout": true, "reason": "why"}}}'
+    ) in body
+
+
+def test_the_summary_unfolds_the_matrix() -> None:
+    """The job's page has room for it."""
+    assert "<details open><summary>All 5 cases on 3 providers" in render_summary(
+        samples.red(), PLACE
+    )
+
+
+def test_many_agents_and_long_notes_are_cut_with_a_count() -> None:
+    """A delta from elsewhere can hold any number of anything."""
+    agents = tuple(f"agent{n}" for n in range(30))
+    rows = [entry("a", agent) for agent in agents]
+    notes = tuple(f"note {n}" for n in range(9))
+    body = render_comment(make(rows, agents=agents, notes=notes), PLACE)
+    assert "All 1 cases on 20 providers of 30" in body
+    assert "- and 4 more notes in `delta.json`" in body
+
+
+def test_what_was_superseded_says_why_and_by_what() -> None:
+    """R12: an old red comment does not stay when nothing ran later."""
+    body = render_superseded(PLACE, "nothing was measured for the latest commit")
+    assert body.startswith("> [!NOTE]\n> **Routing: the earlier result is superseded**: nothing")
+    assert "[the present run](https://github.com/octo/demo/actions/runs/4242/attempts/1)" in body
+    assert "the present run." in render_superseded(Place(), "@octocat")
+    assert "`@octocat`" in render_superseded(Place(), "@octocat")
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(0, "0.0 s"), (9_140, "9.1 s"), (245_000, "4 min 5 s"), (7_620_000, "2 h 7 min")],
+)
+def test_durations_are_short(milliseconds: int, text: str) -> None:
+    """Two units at most."""
+    assert format_duration(milliseconds) == text
+
+
+@pytest.mark.parametrize("sign", ["#12", "@octocat", "a|b", "x`y", "<b>", "[a](b)"])
+def test_r8_signs_in_names_break_no_table_and_ping_nobody(sign: str) -> None:
+    """Each stands in a code span, and each row of the table keeps its cells."""
+    row = regression(f"case {sign}", f"agent {sign}")
+    text = render_comment(make([row], Conclusion.FAILURE), Place())
+    (line,) = [one for one in text.splitlines() if one.startswith("| 🔴")]
+    assert len(re.findall(r"(?<!\\)\|", line)) == 8
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+    assert sign not in outside
+    assert sign.replace("|", "\\|") in line

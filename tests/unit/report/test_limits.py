@@ -1,0 +1,141 @@
+"""A report stays within its budget of bytes, and says what it left out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from routing_action.report.check import build_check
+from routing_action.report.comment import render_comment
+from routing_action.report.limits import Space, count_bytes, cut_bytes, fit
+from routing_action.report.summary import SUMMARY_BYTES, render_summary
+from tests.rendering.hostile import HOSTILE
+from tests.rendering.samples import PLACE, filled, green, huge
+
+_CELLS = re.compile(r"(?<!\\)\|")
+
+
+def assert_whole(body: str) -> None:
+    """Fences are closed, tables have all their cells, and every fold is closed."""
+    fence, prose = "", []
+    for line in body.splitlines():
+        if fence:
+            fence = "" if line == fence else fence
+        elif line.startswith("```"):
+            fence = line[: len(line) - len(line.lstrip("`"))]
+        else:
+            prose.append(line)
+    assert not fence
+    text = "\n".join(prose)
+    assert len(re.findall(r"^<details(?: open)?>", text, re.MULTILINE)) == len(
+        re.findall(r"^</details>$", text, re.MULTILINE)
+    )
+    assert all(line.endswith("|") for line in prose if line.startswith("|"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["😀漢字" * 100, "plain", "</details>|`" * 40])
+def test_a_thousand_failing_cases_fit_the_check_and_the_summary(text: str) -> None:
+    """R7: a check run or a summary that is too long would be dropped whole."""
+    delta = huge(1000, text)
+    check = build_check(delta, PLACE)
+    assert len(check.annotations) == 200
+    assert "800 more pairs have no annotation" in check.summary
+    summary = render_summary(delta, PLACE)
+    assert count_bytes(summary) <= SUMMARY_BYTES
+    for body in (check.summary, check.text):
+        assert count_bytes(body) <= 60_000
+    for body in (check.summary, check.text, summary):
+        assert_whole(body)
+
+
+def test_a_thousand_failing_cases_fit_the_comment() -> None:
+    """R7: too long a comment is rejected by GitHub, so ours never is."""
+    comment = render_comment(huge(1000, "😀漢字" * 100), PLACE)
+    assert 50_000 < count_bytes(comment) <= 60_000
+    assert_whole(comment)
+    assert "Left out here to fit: " in comment
+    assert "the matrix of 1000 cases" in comment
+    shown = comment.count("| 🔴&nbsp;**REGRESSION** |")
+    assert 30 < shown < 1000
+    assert f"**{1000 - shown} more rows** are not shown here." in comment
+
+
+def test_the_first_red_rows_keep_their_proofs_longest() -> None:
+    """What is cut is cut from the end."""
+    comment = render_comment(huge(1000, "x"), PLACE)
+    details = comment.split("<details>")
+    assert "Found for `foo`" in details[1]
+    assert "<code>case&#45;0</code>" in details[1]
+
+
+def test_a_little_too_much_loses_only_the_last_proofs() -> None:
+    """The matrix and all evidence stay while proof lines alone can make room."""
+    delta = huge(12, "a long word " * 30)
+    whole = render_comment(delta, PLACE, budget=10**6)
+    body = render_comment(delta, PLACE, budget=int(count_bytes(whole) * 0.5))
+    assert body.count("<details>") == whole.count("<details>")
+    assert 3 <= body.count("Found for") < whole.count("Found for")
+    assert "the proof lines of" in body
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.one_of(st.sampled_from(HOSTILE), st.text(max_size=300)),
+    st.integers(0, 40),
+    st.integers(1_500, 30_000),
+)
+def test_any_text_and_size_stays_within_budget_and_whole(text: str, rows: int, budget: int) -> None:
+    """Whatever agents print, however many fail, and however little room there is."""
+    body = render_comment(huge(rows, text), PLACE, budget=budget)
+    assert count_bytes(body) <= budget
+    assert body.startswith("> [!CAUTION]\n> **Routing gate failed**")
+    assert_whole(body)
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_text_breaks_no_table_and_no_fold(number: int) -> None:
+    """R8: a case id or an output with `|`, `#` or backticks leaves the structure as it is."""
+    body = render_comment(filled(HOSTILE[number]), PLACE, budget=10**6)
+    assert_whole(body)
+    rows = [line for line in body.splitlines() if line.startswith(("| 🔴", "| 🟡", "| 🟢"))]
+    assert [len(_CELLS.findall(row)) for row in rows] == [8] * 6
+
+
+def test_a_budget_too_small_for_anything_gets_the_verdict() -> None:
+    """One line of verdict and the way to the rest."""
+    body = render_comment(huge(50, "x"), PLACE, budget=300)
+    assert body.startswith("> [!CAUTION]\n> **Routing gate failed**")
+    assert count_bytes(body) <= 300
+
+
+def test_a_short_delta_is_shown_whole() -> None:
+    """Nothing is left out without need."""
+    assert "Left out" not in render_comment(green(), PLACE)
+
+
+def test_bytes_are_cut_between_characters() -> None:
+    """An emoji at the boundary is dropped as a whole."""
+    assert cut_bytes("ab😀cd", 8) == "ab😀cd"
+    assert cut_bytes("ab😀cd", 7) == "ab…"
+    assert cut_bytes("\ud800", 9) == "?"
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.integers(0, 500), st.integers(50, 50_000))
+def test_fitting_shows_as_much_as_goes_or_says_that_nothing_does(
+    rows: int, evidence: int, matrix: int, budget: int
+) -> None:
+    """For any way of drawing that grows with its space."""
+
+    def draw(space: Space) -> str:
+        size = space.rows * 60 + space.evidence * 200 + space.proofs * 90 + space.matrix * 20
+        return "x" * (40 + size + space.width // 10)
+
+    everything = Space(rows, evidence, evidence, matrix)
+    text = fit(draw, everything, budget)
+    if count_bytes(draw(everything)) <= budget:
+        assert text == draw(everything)
+    assert text is None or len(text) <= budget
