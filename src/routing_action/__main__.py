@@ -1,4 +1,4 @@
-"""The entry point; `--version` is answered before anything else is imported."""
+"""The entry point; `--version` and `--help` are answered before anything slow is imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ def main(arguments: list[str] | None = None) -> int:
     if given == ["--version"]:
         sys.stdout.write(f"routing-action {__version__}\n")
         return 0
-    from routing_action.cli.main import run_command  # noqa: PLC0415 - keeps --version instant
+    if given in (["--help"], ["-h"]):
+        from routing_action.cli.overview import render_overview  # noqa: PLC0415
+
+        sys.stdout.write(f"{render_overview()}\n")
+        return 0
+    from routing_action.cli.main import run_command  # noqa: PLC0415 - keeps the others instant
 
     return run_command(given)
 

@@ -78,7 +78,7 @@ class LiveView:
         progress: Progress,
         look: ViewLook,
         *,
-        is_cancelled: Callable[[], bool] = lambda: False,
+        interrupts: Callable[[], int] = lambda: 0,
         leaves_outcome: bool = True,
     ) -> None:
         """`leaves_outcome`: a last line with the totals stays, as nothing else will tell them."""
@@ -86,7 +86,7 @@ class LiveView:
         self._terminal = terminal
         self._progress = progress
         self._look = look
-        self._is_cancelled = is_cancelled
+        self._interrupts = interrupts
         self._leaves_outcome = leaves_outcome
         self._block = TerminalBlock(terminal.write)
         self._painter = Console(
@@ -128,8 +128,8 @@ class LiveView:
 
     def tick(self) -> None:
         """Draw where something is new: a unit, the size, or the second that is shown."""
-        if self._is_cancelled():
-            self._progress.stop()
+        if interrupts := self._interrupts():
+            self._progress.stop(hurried=interrupts > 1)
         size = self._terminal.size()
         state = (size, int(self._progress.elapsed))
         if (self._changed or state != self._drawn) and self._terminal.is_ready():
@@ -195,9 +195,12 @@ class _Above(io.TextIOBase):
 
 
 def open_view(
-    stream: TextIO, lanes: int, is_cancelled: Callable[[], bool], outcome_follows: bool
+    stream: TextIO, lanes: int, interrupts: Callable[[], int], outcome_follows: bool
 ) -> LiveView:
-    """The view of a batch on a terminal; `outcome_follows` on it, as standard output is one too."""
+    """The view of a batch on a terminal; `outcome_follows` on it, as standard output is one too.
+
+    `interrupts` says how often the batch was interrupted so far.
+    """
     encoding = (stream.encoding or "").casefold()
     look = ViewLook(
         ascii_only=not encoding.startswith("utf"),
@@ -207,6 +210,6 @@ def open_view(
         Terminal(stream),
         Progress(time.monotonic, lanes),
         look,
-        is_cancelled=is_cancelled,
+        interrupts=interrupts,
         leaves_outcome=not outcome_follows,
     )

@@ -5,25 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import traceback
 
 import click
 
 from routing_action import __version__
+from routing_action.cli.overview import COMMANDS, render_overview
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
 
-_COMMANDS = {
-    "run": "Run cases on agent CLIs and prove which skills they loaded.",
-    "compare": "Judge results against the baseline at the merge base.",
-    "report": "Render a delta for people.",
-    "publish": "Post a delta as check run and comment.",
-    "evaluate": "Judge a stored transcript; no agent is started.",
-    "plan": "Show what a run would do: units, and shards for a matrix.",
-    "baseline": "Check the baseline, or update it from results.",
-    "cases": "Check a case file, or start one from skills.",
-    "providers": "List the agent CLIs that are known.",
-    "schema": "Print the JSON Schema of a file format.",
-}
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
 
@@ -33,20 +21,19 @@ class _LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order of a user's work."""
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, None for an unknown one."""
-        if cmd_name not in (*_COMMANDS, *_HIDDEN):
+        if cmd_name not in (*COMMANDS, *_HIDDEN):
             return None
         module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands from the table, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+    def get_help(self, ctx: click.Context) -> str:
+        """The text that `--help` is answered with before this module is imported."""
+        return render_overview()
 
 
 @click.group(
@@ -55,14 +42,7 @@ class _LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="routing-action", message="%(prog)s %(version)s")
 def group() -> None:
-    """Prove which skill an agent CLI loads for a prompt, and gate changes on it.
-
-    The result goes to stdout, lifecycle and logging to stderr.
-
-    \b
-    Exit codes: 0 passed, 1 gate failed, 2 usage or input file, 3 nothing to run,
-    4 the harness could not work, 5 GitHub, 70 a bug, 130 interrupted.
-    """  # noqa: D301 - click reads the backspace
+    """Prove which skill an agent CLI loads for a prompt, and gate changes on it."""
 
 
 def run_command(arguments: list[str]) -> int:
@@ -95,6 +75,8 @@ def _report(error: RoutingActionError) -> int:
 
 def _report_bug() -> int:
     _complain("error: this is a bug in routing-action; please report it with the lines below")
+    import traceback  # noqa: PLC0415 - slow to import, and hardly ever needed
+
     traceback.print_exc()
     return ExitCode.BUG
 

@@ -22,10 +22,13 @@ _DUMB = ("", "dumb", "unknown")
 
 
 @contextmanager
-def live_progress(settings: RunSettings, cancel: asyncio.Event) -> Iterator[BatchObserver | None]:
+def live_progress(
+    settings: RunSettings, cancel: asyncio.Event, hurry: asyncio.Event
+) -> Iterator[BatchObserver | None]:
     """A view on standard error for as long as the block lasts, or None where there is none.
 
-    What others write to standard error meanwhile is put above it. Needs a running event loop.
+    `cancel` and `hurry` are the first and the second interrupt of the batch. What others write to
+    standard error meanwhile is put above it. Needs a running event loop.
     """
     stream = sys.stderr
     if settings.no_progress or not wants_view(stream, settings.environ):
@@ -33,7 +36,10 @@ def live_progress(settings: RunSettings, cancel: asyncio.Event) -> Iterator[Batc
         return
     from routing_action.cli.live import open_view  # noqa: PLC0415 - rich, where it is used alone
 
-    view = open_view(stream, settings.max_parallel, cancel.is_set, sys.stdout.isatty())
+    def interrupts() -> int:
+        return cancel.is_set() + hurry.is_set()
+
+    view = open_view(stream, settings.max_parallel, interrupts, sys.stdout.isatty())
     try:
         with contextlib.redirect_stderr(view.above), _ticking(view.tick, view.resume):
             yield view

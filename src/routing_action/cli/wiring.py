@@ -123,7 +123,7 @@ async def _run(
     redactor: Redactor,
 ) -> Batch:
     stop = Stop(asyncio.Event(), asyncio.Event())
-    with _signals(stop), live_progress(settings, stop.cancel) as observer:
+    with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
         ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
         try:
             return await run_batch(

@@ -17,7 +17,6 @@ from routing_action.harness.proctable import (
     ProcessTable,
     Walk,
     descend,
-    read_record,
 )
 
 MARKER_VARIABLE = "ROUTING_ACTION_UNIT"
@@ -66,10 +65,6 @@ class Descendants:
         self._sessions = {leader}
         self._known: set[tuple[int, int]] = set()
         self._since = 0
-        if capabilities.proc:
-            with contextlib.suppress(OSError):
-                record = read_record(leader)
-                self._since = record.start if record else 0
 
     def find(self, not_before: float) -> Snapshot:
         """The members at that moment of the monotonic clock or later; empty without a /proc."""
@@ -81,6 +76,7 @@ class Descendants:
             return Snapshot(settled=False)
         if self._capabilities.subreaper:
             _orphans.collect(walk)
+        self._since = self._since or _start_of(self._leader, walk)
         settled = walk.whole
         members: list[ProcessRecord] = []
         strangers: list[ProcessRecord] = []
@@ -137,3 +133,8 @@ class Descendants:
             return False
         environment = walk.environment(record)
         return None if environment is None else self._entry in b"\0" + environment + b"\0"
+
+
+def _start_of(pid: int, walk: Walk) -> int:
+    """When a process began, in clock ticks; 0, before all others, where it is not there."""
+    return next((record.start for record in walk.records if record.pid == pid), 0)

@@ -26,11 +26,23 @@ class LogTarget:
     root: str
     pattern: str = ""
 
+    def names(self, folder: str) -> Callable[[str], object]:
+        """Says which names of files right below a folder the glob stands for.
+
+        The folder is named as it is when walked from the root.
+        """
+        head, name = self._parts
+        below = folder[len(self.root.rstrip("/")) + 1 :]
+        return name if head(f"{below}/" if below else "") else _no_name
+
     @cached_property
-    def matches(self) -> Callable[[str], object]:
-        """Says whether the glob names a path that was built from the root (None: it does not)."""
-        head = re.escape(self.root.rstrip("/"))
-        return re.compile(f"{head}/{_translate(self.pattern or '**')}", re.DOTALL).fullmatch
+    def _parts(self) -> tuple[Callable[[str], object], Callable[[str], object]]:
+        """What matches the folders of the glob, each with its slash, and what matches the name."""
+        *folders, last = (self.pattern or "**").split("/")
+        if last == "**":
+            folders.append("**")
+        head = re.compile("".join(_component(part, is_last=False) for part in folders), re.DOTALL)
+        return head.fullmatch, _name_matcher(last)
 
     @property
     def depth(self) -> int:
@@ -54,15 +66,20 @@ def _make_target(glob: str, home: Path) -> LogTarget:
     return LogTarget(str(start.joinpath(*parts[:plain])), "/".join(parts[plain:]))
 
 
-def _translate(pattern: str) -> str:
-    """A regular expression for a glob of several components."""
-    parts = pattern.split("/")
-    last = len(parts) - 1
-    return "".join(_component(part, at == last) for at, part in enumerate(parts))
-
-
 def _component(part: str, is_last: bool) -> str:
     if part == "**":
         return ".*" if is_last else "(?:[^/]+/)*"
     wild = "".join(_WILDCARDS.get(character) or re.escape(character) for character in part)
     return wild if is_last else f"{wild}/"
+
+
+def _name_matcher(part: str) -> Callable[[str], object]:
+    """For one component; most are all names, or all names with an ending."""
+    ending = part.lstrip("*")
+    if not _WILD.search(ending) and part.count("*") == len(part) - len(ending) > 0:
+        return lambda name: name.endswith(ending)
+    return re.compile(_component(part, is_last=True), re.DOTALL).fullmatch
+
+
+def _no_name(_name: str) -> object:
+    return None

@@ -6,10 +6,11 @@ vanishes or cannot be read is passed over.
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -20,7 +21,7 @@ class LogFileSystem(Protocol):
     """The questions that a scan asks of a disk; a test counts them."""
 
     def scandir(self, path: str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """List a folder."""
+        """List a folder; an entry's status can be asked for as long as it is open."""
         ...
 
     def stat(self, path: str) -> os.stat_result:
@@ -35,9 +36,15 @@ class LogFileSystem(Protocol):
 class DiskFileSystem:
     """The real one."""
 
-    def scandir(self, path: str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """List a folder."""
-        return os.scandir(path)
+    @contextmanager
+    def scandir(self, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        """List a folder; by its descriptor, so that no entry's path is looked up from the top."""
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with os.scandir(folder) as entries:
+                yield entries
+        finally:
+            os.close(folder)
 
     def stat(self, path: str) -> os.stat_result:
         """A path's own status."""
@@ -66,8 +73,9 @@ class LogWalk:
     def walk(self) -> dict[str, Seen]:
         """Every file that a target names, by its path."""
         found: dict[str, Seen] = {}
-        for target in self._targets:
-            self._walk_target(target, found)
+        with _no_collector():
+            for target in self._targets:
+                self._walk_target(target, found)
         return found
 
     def _walk_target(self, target: LogTarget, found: dict[str, Seen]) -> None:
@@ -76,7 +84,7 @@ class LogWalk:
             folder, depth = waiting.pop()
             try:
                 with self._disk.scandir(folder) as entries:
-                    folders = _take(entries, target, found)
+                    folders = _take(entries, folder, target.names(folder), found)
             except NotADirectoryError:
                 self._take_single(target, found)
             except FileNotFoundError:
@@ -97,26 +105,42 @@ class LogWalk:
             found[target.root] = seen_of(status)
 
 
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Nothing that a walk makes is garbage, so that looking for it only takes time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def seen_of(status: os.stat_result) -> Seen:
     """The part of a status that tells whether a file changed."""
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _take(
-    entries: Iterable[os.DirEntry[str]], target: LogTarget, found: dict[str, Seen]
+    entries: Iterable[os.DirEntry[str]],
+    folder: str,
+    names: Callable[[str], object],
+    found: dict[str, Seen],
 ) -> list[str]:
-    """Take the files that the target names; give the folders. Links are neither."""
+    """Take the files of a folder that are named so; give the folders. Links are neither."""
     folders: list[str] = []
-    matches = target.matches
+    prefix = f"{folder.rstrip('/')}/"
     for entry in entries:
+        name = entry.name
         if entry.is_dir(follow_symlinks=False):
-            folders.append(entry.path)
-        elif entry.is_file(follow_symlinks=False) and matches(path := entry.path):
+            folders.append(prefix + name)
+        elif names(name) and entry.is_file(follow_symlinks=False):
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:  # it vanished
                 continue
-            found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            found[prefix + name] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return folders
 
 

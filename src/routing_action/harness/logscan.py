@@ -97,8 +97,14 @@ class LogScanner:
         """
         changed = [path for path, seen in current.items() if known.get(path) != seen]
         changed += [path for path in self._tails if known.get(path) == current.get(path)]
-        inodes = {current[path][_INODE] for path in changed}
-        before = {seen[_INODE]: path for path, seen in known.items() if seen[_INODE] in inodes}
+        moved = {
+            current[path][_INODE]
+            for path in changed
+            if path not in known or known[path][_INODE] != current[path][_INODE]
+        }
+        before: dict[int, str] = {}
+        if moved:
+            before = {seen[_INODE]: path for path, seen in known.items() if seen[_INODE] in moved}
         return {
             path: self._start(path, known, before, current)
             for path in changed

@@ -59,6 +59,7 @@ class Progress:
         self._clock = clock
         self._lanes = max(lanes, 1)
         self._begun = clock()
+        self.hurried = False
         self._ending: float | None = None
         self._queued: dict[str, str] = {}
         self._running: dict[str, tuple[str, float]] = {}
@@ -91,8 +92,9 @@ class Progress:
         if row.status is not Status.PASS:
             self.latest.append(Failure(key, row.status, row.failure_kind or ""))
 
-    def stop(self) -> None:
-        """The batch was interrupted: what runs is being ended, nothing more is started."""
+    def stop(self, *, hurried: bool = False) -> None:
+        """The batch was interrupted: what runs is being ended; `hurried`, without any grace."""
+        self.hurried |= hurried
         if self._ending is None:
             self._ending = self._clock()
 

@@ -124,10 +124,13 @@ def _is_over(progress: Progress) -> bool:
 def _ending(progress: Progress, seconds: float, width: int, look: ViewLook) -> Text:
     count = len(progress.running)
     what = f"{count} running unit{'' if count == 1 else 's'}" if count else "the batch"
-    most = clock_text(math.ceil(look.ending_seconds))
-    text = f"ending {what}: {clock_text(seconds)} of at most {most}"
-    again = " (Ctrl-C again: at once)"
-    text += again if cell_width(text + again) <= width else ""
+    if progress.hurried:
+        text = f"ending {what} at once: {clock_text(seconds)}"
+    else:
+        most = clock_text(math.ceil(look.ending_seconds))
+        text = f"ending {what}: {clock_text(seconds)} of at most {most}"
+        again = " (Ctrl-C again: at once)"
+        text += again if cell_width(text + again) <= width else ""
     return Text(shorten(text, width, ellipsis=look.ellipsis), "bold yellow")
 
 

@@ -40,13 +40,13 @@ class Bench:
 
     def __init__(self, *, leaves_outcome: bool = False) -> None:
         self.now = 0.0
-        self.cancelled = False
+        self.interrupts = 0
         self.terminal = FakeTerminal()
         self.view = LiveView(
             self.terminal,
             Progress(lambda: self.now, 4),
             ViewLook(),
-            is_cancelled=lambda: self.cancelled,
+            interrupts=lambda: self.interrupts,
             leaves_outcome=leaves_outcome,
         )
 
@@ -114,10 +114,13 @@ def test_a_stopped_or_lent_terminal_is_not_waited_for(bench: Bench) -> None:
 def test_an_interrupt_is_seen_at_the_next_tick(bench: Bench) -> None:
     """A person who pressed Ctrl-C sees that it was heard."""
     bench.begin()
-    bench.cancelled = True
+    bench.interrupts = 1
     bench.tick(1)
     bench.tick(1)
     assert bench.lines[0].startswith("ending 1 running unit: 0:01 of at most 0:10")
+    bench.interrupts = 2
+    bench.tick(1)
+    assert bench.lines[0] == "ending 1 running unit at once: 0:02"
 
 
 def test_what_others_write_to_standard_error_goes_above(bench: Bench) -> None:

@@ -44,10 +44,17 @@ def test_the_walk_starts_below_the_part_without_wildcards(glob: str, root: str, 
         (".a/**/*.log", ".a/b/c/x.log", True),
         (".a/**", ".a/b/c", True),
         (".a", ".a/b/c", True),
-        (".a", ".ab/c", False),
+        (".a", ".a/c", True),
+        (".a/*/**", ".a/c", False),
+        (".a/*/**", ".a/b/c/d", True),
+        (".a/*/b/*", ".a/x/b/y", True),
+        (".a/*/b/*", ".a/x/c/y", False),
+        (".a/*/b/*", ".a/x/b", False),
+        ("/**/x*", "/any/where/xyz", True),
         (".a/*+(1).log", ".a/x+(1).log", True),
     ],
 )
 def test_a_glob_matches_whole_paths(glob: str, path: str, matches: bool) -> None:
     """One star stays in its folder, two cross folders; other signs stand for themselves."""
-    assert bool(target(glob).matches(f"{HOME}/{path}")) is matches
+    folder, _, name = (path if path.startswith("/") else f"{HOME}/{path}").rpartition("/")
+    assert bool(target(glob).names(folder)(name)) is matches

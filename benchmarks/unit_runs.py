@@ -1,0 +1,184 @@
+"""Goals 1, 2 and 3: what running, reading and judging many small units costs.
+
+Against `xargs` that starts the same agents side by side and captures their output into files, and
+against promptfoo with its exec provider. The product does more than either: it reads and judges
+what is printed, and in an isolated run each unit gets a repository and a home of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measure import (
+    MEGABYTE,
+    Row,
+    Usage,
+    anchor_folder,
+    product_environment,
+    run_measured,
+    run_product,
+    take_turns,
+)
+from benchmarks.promptfoo import PromptfooMissingError, install_promptfoo
+from benchmarks.streams import SKILL, make_stream
+
+UNITS = 500
+LINES = 201
+PAUSE_SECONDS = 0.02
+AGENT = Path(__file__).resolve().parent / "fake_agent.py"
+REPOSITORY_FILES = 20
+_CAPTURE = 'n=$1; shift; exec "$@" "$n" >"out/$n.stdout" 2>"out/$n.stderr"'
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A folder with a small repository, its cases, and an agent's command without its prompt."""
+
+    root: Path
+    agent: tuple[str, ...]
+    expects_pass: bool
+
+    @classmethod
+    def make(cls, root: Path, agent: Sequence[str], *, expects_pass: bool) -> Bench:
+        """Files, one commit and 500 cases."""
+        bench = cls(root, tuple(agent), expects_pass)
+        for number in range(REPOSITORY_FILES):
+            path = root / f"src/part-{number % 4}/file-{number}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"line {number}\n" * 50, encoding="utf-8")
+        skill = root / f".claude/skills/{SKILL}/SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text(f"---\nname: {SKILL}\ndescription: Tests widgets.\n---\n", "utf-8")
+        cases = [
+            {"case_id": f"case-{number}", "prompt": f"{number}", "expected_skill": SKILL}
+            for number in range(UNITS)
+        ]
+        (root / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+        for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "begin")):
+            run_measured(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words], cwd=root)
+        return bench
+
+    def run(self, parallel: int, workspace: str) -> Usage:
+        """The product on all units."""
+        template = " ".join(self.agent) + " {prompt}"
+        artifacts = self.root.parent / "artifacts"
+        shutil.rmtree(artifacts, ignore_errors=True)
+        return run_product(
+            [
+                "run", "--agents", "claude", "--no-progress", "--workspace", workspace,
+                "--max-parallel", str(parallel), "--artifacts-root", str(artifacts),
+                "--disable-log-scan",
+            ],
+            cwd=self.root,
+            env=product_environment(AGENT_CLAUDE_TEMPLATE=template, HOME=str(self.root.parent)),
+            codes=(0,) if self.expects_pass else (1,),
+        )  # fmt: skip
+
+    def run_xargs(self, parallel: int) -> Usage:
+        """The same agents, started by xargs, their output in files."""
+        folder = self.root.parent / "xargs"
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "out").mkdir(parents=True)
+        listing = folder / "numbers"
+        listing.write_text("".join(f"{number}\n" for number in range(UNITS)), encoding="utf-8")
+        command = [
+            "xargs", "-a", str(listing), f"-P{parallel}", "-I{}", "sh", "-c", _CAPTURE, "sh", "{}",
+        ]  # fmt: skip
+        return run_measured([*command, *self.agent], cwd=folder, env=product_environment())
+
+
+def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
+    """The rows of goal 1, 2 or 3."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        yield from {1: _goal_1, 2: _goal_2, 3: _goal_3}[goal](root, rounds)
+
+
+def _talking(root: Path) -> Bench:
+    """An agent that prints 201 records and pauses for 20 ms."""
+    transcript = root / "transcript"
+    transcript.write_bytes(make_stream(LINES))
+    agent = [sys.executable, "-I", "-S", str(AGENT), str(transcript), str(PAUSE_SECONDS)]
+    return Bench.make(root / "talking", agent, expects_pass=True)
+
+
+def _goal_1(root: Path, rounds: int) -> Iterator[Row]:
+    bench = _talking(root)
+    for parallel, most in ((4, 1.15), (32, 1.35)):
+        yield from _compare(1, "201 lines", bench, parallel, rounds, most=most, most_cpu=1.1)
+
+
+def _goal_2(root: Path, rounds: int) -> Iterator[Row]:
+    for name, agent in (
+        ("python no-op", [sys.executable, "-I", "-S", "-c", "pass"]),
+        ("true", [shutil.which("true") or "/bin/true"]),
+    ):
+        bench = Bench.make(root / name.replace(" ", "-") / "repo", agent, expects_pass=False)
+        yield from _compare(2, name, bench, 32, rounds, most=1.3, most_bytes=60 * MEGABYTE)
+
+
+def _compare(
+    goal: int,
+    what: str,
+    bench: Bench,
+    parallel: int,
+    rounds: int,
+    *,
+    most: float,
+    most_cpu: float | None = None,
+    most_bytes: float | None = None,
+) -> Iterator[Row]:
+    """Wall, CPU of the tree and memory of the harness, with shared and with own workspaces."""
+    anchor, shared, isolated = take_turns(
+        rounds,
+        [
+            lambda: bench.run_xargs(parallel),
+            lambda: bench.run(parallel, "shared"),
+            lambda: bench.run(parallel, "isolated"),
+        ],
+    )
+    walls, cpus = [u.wall for u in anchor], [u.cpu for u in anchor]
+    for kind, used in (("shared", shared), ("isolated", isolated)):
+        name = f"{what}, {parallel} at once, {kind}"
+        yield Row.of_ratios(goal, f"{name}: wall", [u.wall for u in used], walls, most=most)
+        yield Row.of_ratios(
+            goal, f"{name}: CPU of the tree", [u.cpu for u in used], cpus, most=most_cpu
+        )
+        yield Row.of_values(
+            goal, f"{name}: RSS", [u.peak_bytes / MEGABYTE for u in used], "MB",
+            most=most_bytes and most_bytes / MEGABYTE,
+        )  # fmt: skip
+
+
+def _goal_3(root: Path, rounds: int) -> Iterator[Row]:
+    try:
+        promptfoo = install_promptfoo(anchor_folder() / "promptfoo")
+    except PromptfooMissingError as error:
+        yield Row(3, "promptfoo", missing=str(error))
+        return
+    bench = _talking(root)
+    calls: list[Callable[[], Usage]] = [
+        lambda: promptfoo.run(bench.agent, UNITS, parallel=4, root=root),
+        lambda: bench.run(4, "shared"),
+        lambda: bench.run(4, "isolated"),
+    ]
+    theirs, *ours = take_turns(rounds, calls)
+    for kind, used in zip(("shared", "isolated"), ours, strict=True):
+        yield Row.of_ratios(
+            3, f"{kind}: CPU of the tree against promptfoo",
+            [u.cpu for u in used], [u.cpu for u in theirs], most=0.2,
+        )  # fmt: skip
+        yield Row.of_ratios(
+            3, f"{kind}: RSS against promptfoo",
+            [u.peak_bytes for u in used], [u.peak_bytes for u in theirs], most=0.25,
+        )  # fmt: skip
+        yield Row.of_ratios(
+            3, f"{kind}: wall against promptfoo",
+            [u.wall for u in used], [u.wall for u in theirs],
+        )  # fmt: skip
