@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -15,12 +15,13 @@ from routing_action.domain.case import Expectations, expectations_for
 from routing_action.domain.evidence import EvidenceCollector, as_log_line
 from routing_action.domain.outcome import Outcome, RunEnd
 from routing_action.domain.plan import Unit
+from routing_action.domain.prefilter import make_prefilter
 from routing_action.domain.provider import Provider, ReadContext, Reader
 from routing_action.domain.results import UnitResult
 from routing_action.domain.transcript import EndedBy, Reading
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import HarnessError
-from routing_action.harness.capture import TranscriptSink
+from routing_action.harness.capture import TranscriptSink, each_line
 from routing_action.harness.lifecycle import LifecycleLog, UnitState
 from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
 from routing_action.harness.redaction import Redactor
@@ -160,9 +161,9 @@ class UnitRunner:
         expectations = expectations_for(
             unit.case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
         )
-        return _Trace(
-            expectations, self._collector(unit, expectations), provider.reader(launch.context)
-        )
+        evidence = self._collector(unit, expectations)
+        context = replace(launch.context, may_name=evidence.may_name)
+        return _Trace(expectations, evidence, provider.reader(context))
 
     def _collector(self, unit: Unit, expectations: Expectations) -> EvidenceCollector:
         return EvidenceCollector(
@@ -170,6 +171,7 @@ class UnitRunner:
             expectations.tokens,
             expectations.any_tokens,
             count_subagents=self.settings.count_subagents,
+            may_name=make_prefilter((*expectations.tokens, *expectations.any_tokens)),
         )
 
     async def _process(
@@ -180,11 +182,11 @@ class UnitRunner:
         stdout = TranscriptSink(
             self.folder.stdout_file(unit_run_id),
             self.redactor,
-            lambda line: evidence.extend(reader.feed(line)),
+            lambda block: evidence.extend(reader.feed_block(block)),
             terminal_seen=lambda: reader.terminal_seen,
         )
         stderr = TranscriptSink(
-            self.folder.stderr_file(unit_run_id), self.redactor, reader.feed_stderr
+            self.folder.stderr_file(unit_run_id), self.redactor, each_line(reader.feed_stderr)
         )
         limits = ProcessLimits(
             wall_seconds=launch.wall_seconds or self.settings.timeout_for(unit.agent),

@@ -14,7 +14,7 @@ from routing_action.app.evaluate import (
     evaluate_case,
     evaluate_tokens,
     explain_evaluation,
-    iterate_lines,
+    read_blocks,
 )
 from routing_action.cli.options import cases_option, find_provider, split_list
 from routing_action.domain.case import Case, Expectations, expectations_for
@@ -98,8 +98,8 @@ def command(
     end = RunEnd(exit_code=exit_code, timed_out=timed_out)
     context = ReadContext(skills_roots=roots)
     counted = subagent_loads == "count"
-    stdout = iterate_lines(stdout_file)
-    stderr: Iterable[bytes] = iterate_lines(stderr_file) if stderr_file else ()
+    stdout = read_blocks(stdout_file)
+    stderr: Iterable[bytes] = read_blocks(stderr_file) if stderr_file else ()
     expectations: Expectations | None = None
     if case is None:
         wanted = tuple(token.strip() for token in tokens if token.strip())

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from routing_action.domain.naming import names_token
+from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.tiers import compute_tier, effective_tier
 from routing_action.domain.transcript import EvidenceLine, LineKind, SourceKind
 
@@ -93,13 +94,15 @@ class EvidenceCollector:
 
     `loads` lists the skills that were natively loaded, in order and without repeats; `attempts`
     those called without success. `activity` is True after any tool or skill event. Where
-    `count_subagents` is off, a load in a sub-agent is worth no more than an attempt.
+    `count_subagents` is off, a load in a sub-agent is worth no more than an attempt. Texts that
+    `may_name` rules out are not judged.
     """
 
     agent: str
     tokens: tuple[str, ...]
     any_tokens: tuple[str, ...] = ()
     count_subagents: bool = True
+    may_name: Prefilter | None = None
     hits: dict[str, Hit] = field(default_factory=dict)
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
     loads: list[str] = field(default_factory=list)
@@ -111,11 +114,20 @@ class EvidenceCollector:
         """Judge one line for every token and keep it where it is the best so far."""
         if line.subagent and line.kind is LineKind.LOAD and not self.count_subagents:
             line = replace(line, kind=LineKind.ATTEMPT)
-        for token in self.tokens:
-            hit = build_hit(self.agent, token, line)
-            if hit is not None:
-                self._keep(token, hit)
+        if self._may_count(line):
+            for token in self.tokens:
+                hit = build_hit(self.agent, token, line)
+                if hit is not None:
+                    self._keep(token, hit)
+            self._note_words(line)
         self._note_activity(line)
+
+    def _may_count(self, line: EvidenceLine) -> bool:
+        """True unless the line can name no token; a native call is always judged."""
+        may_name = self.may_name
+        if may_name is None or line.kind in (LineKind.LOAD, LineKind.ATTEMPT):
+            return True
+        return may_name(line.text) or (bool(line.path) and may_name(line.path))
 
     def extend(self, lines: Iterable[EvidenceLine]) -> None:
         """Add each line in order."""
@@ -136,6 +148,8 @@ class EvidenceCollector:
             self.loads.append(line.skill)
         if line.kind is LineKind.ATTEMPT and line.skill and line.skill not in self.attempts:
             self.attempts.append(line.skill)
+
+    def _note_words(self, line: EvidenceLine) -> None:
         for token in self.any_tokens:
             if token not in self.any_hits and _holds(line.text, token):
                 self.any_hits[token] = line

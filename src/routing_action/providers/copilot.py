@@ -18,6 +18,7 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.providers.heads import Heads
 from routing_action.providers.records import RecordReader, StderrRule
 
 _FAMILIES = (
@@ -64,6 +65,8 @@ class CopilotReader(RecordReader):
         ),
     )
 
+    heads = Heads(lambda kind: kind.startswith(_FAMILIES) and kind not in _HANDLERS)
+
     def __init__(self, context: ReadContext) -> None:
         """Start with no abort seen."""
         super().__init__(context)
@@ -94,7 +97,7 @@ class CopilotReader(RecordReader):
         match = loaded or failed
         if match is None:
             return (self.line(LineKind.MENTION, text),)
-        self.note(tool_events=self.summary.tool_events + 1)
+        self.tool_events += 1
         kind = LineKind.LOAD if loaded else LineKind.ATTEMPT
         skill = match["skill"]
         return (self.line(kind, canonical_call(skill), skill=skill),)

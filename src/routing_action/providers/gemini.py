@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from routing_action.domain.provider import Provider
 from routing_action.domain.transcript import EvidenceLine, Usage
@@ -16,6 +16,7 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.providers.heads import Head, Heads
 from routing_action.providers.records import RecordReader, StderrRule
 
 _BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
@@ -23,8 +24,17 @@ _EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _LIMITS = ("FatalTurnLimitedError", "max_turns", "turn_limit", "MaxSessionTurns")
 
 
+class GeminiHead(Head):
+    """A message is told by who wrote it, and counts for its text alone."""
+
+    role: str = ""
+    content: str = ""
+
+
 class GeminiReader(RecordReader):
     """Reads Gemini's stream; a failing shell command says success, so its output decides."""
+
+    heads = Heads("message".__eq__, GeminiHead)
 
     stderr_rules = (
         StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),
@@ -54,6 +64,27 @@ class GeminiReader(RecordReader):
         if kind == "error":
             return self._error(record)
         return None
+
+    def loud(self, heads: Sequence[GeminiHead | None]) -> list[int]:
+        """Of the messages only those whose text may name a token: they come word by word."""
+        loud = self.heads.loud(heads)
+        said = [
+            (place, head.content)
+            for place, head in enumerate(heads)
+            if head is not None and head.type == "message" and head.role != "user"
+        ]
+        if self._may_name("\n".join(text for _, text in said)):
+            loud = sorted(loud + [place for place, text in said if self._may_name(text)])
+        return loud
+
+    def pass_over(self, heads: Sequence[GeminiHead | None]) -> None:
+        """Each message of the assistant is a turn, and says something unless it is blank."""
+        super().pass_over(heads)
+        said = [head.content for head in heads if head is not None and head.role != "user"]
+        if said:
+            self.turn(len(said))
+            if not self.summary.has_text and any(text.strip() for text in said):
+                self.note(has_text=True)
 
     def _message(self, record: Record) -> Iterable[EvidenceLine]:
         if record.get("role") == "user":

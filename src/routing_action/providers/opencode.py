@@ -17,15 +17,18 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.providers.heads import Heads
 from routing_action.providers.records import RecordReader, StderrRule
 
-_QUIET = ("step_start", "reasoning", "file", "snapshot", "patch", "agent", "retry")
+_QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
 
 
 class OpencodeReader(RecordReader):
     """Reads opencode's parts: a tool part holds call and result together."""
 
     stderr_rules = (StderrRule(re.compile(r"^(?:Error: )?(?:AI_)?API(?:Call)?Error\b")),)
+
+    heads = Heads(_QUIET.__contains__)
 
     def __init__(self, context: ReadContext) -> None:
         """Start counting tokens at zero."""
@@ -47,7 +50,7 @@ class OpencodeReader(RecordReader):
             return self._step_finish(part)
         if kind == "error":
             return self._error(as_record(record.get("error")))
-        return () if kind in _QUIET else None
+        return () if isinstance(kind, str) and kind in _QUIET else None
 
     def _tool(self, part: Record) -> Iterable[EvidenceLine]:
         name = as_text(part.get("tool"))
