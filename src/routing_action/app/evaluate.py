@@ -11,7 +11,7 @@ from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.evidence import EvidenceCollector, Hit, explain_hit
 from routing_action.domain.naming import is_file_token
 from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.domain.prefilter import make_prefilter
+from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.transcript import Reading, Usage
 from routing_action.domain.verdict import Verdict, judge
@@ -78,7 +78,7 @@ def evaluate_tokens(
         provider.name,
         wanted,
         count_subagents=count_subagents,
-        may_name=make_prefilter(wanted),
+        prefilter=Prefilter(wanted),
     )
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
@@ -105,7 +105,7 @@ def evaluate_case(
         expectations.tokens,
         expectations.any_tokens,
         count_subagents=count_subagents,
-        may_name=make_prefilter((*expectations.tokens, *expectations.any_tokens)),
+        prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
     )
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code

@@ -15,7 +15,7 @@ from routing_action.domain.case import Expectations, expectations_for
 from routing_action.domain.evidence import EvidenceCollector, as_log_line
 from routing_action.domain.outcome import Outcome, RunEnd
 from routing_action.domain.plan import Unit
-from routing_action.domain.prefilter import make_prefilter
+from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Provider, ReadContext, Reader
 from routing_action.domain.results import UnitResult
 from routing_action.domain.transcript import EndedBy, Reading
@@ -171,7 +171,7 @@ class UnitRunner:
             expectations.tokens,
             expectations.any_tokens,
             count_subagents=self.settings.count_subagents,
-            may_name=make_prefilter((*expectations.tokens, *expectations.any_tokens)),
+            prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
         )
 
     async def _process(

@@ -11,42 +11,58 @@ import importlib
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from routing_action.domain.naming import is_file_token, split_path
 
-Prefilter: TypeAlias = Callable[[str], bool]
-"""False only where the text can name no token."""
+Engine: TypeAlias = Literal["auto", "standard", "re2"]
 
 FOLD_TO_ASCII = "ßİıŉſǰẖẗẘẙẚẞKﬀﬁﬂﬃﬄﬅﬆ"
-"""Every other letter that case folding, Python's or the regular expressions', takes for ASCII."""
+"""Every other letter that folding, Python's or that of regular expressions, takes for ASCII."""
 
-_RE2_KNOWS = "ſK"
+_RE2_FOLDS = "ſK"
 _FOLDS_TO_ASCII = re.compile(f"[{FOLD_TO_ASCII}]")
-_WORTH_RE2 = 2_000
-"""Characters to search times needles from which re2 wins: a call of it costs microseconds."""
+_WORTH_RE2 = 4_000
+"""Needles times characters from which re2 wins: a call of it costs microseconds."""
 
 
-def make_prefilter(tokens: Iterable[str], *, engine: str = "auto") -> Prefilter:
-    """A prefilter for tokens: skills, files and activity words.
+class Prefilter:
+    """Says of texts whether they may name one of some tokens: skills, files, activity words.
 
-    `engine`: `auto` (re2 where it is installed and wins), `standard`, or `re2` (an ImportError
-    where it is not installed).
+    `engine`: `auto` takes re2 where it is installed and wins; `re2` raises ImportError where it is
+    not installed.
     """
-    needles = _needles(tokens)
-    if needles is None:
-        return lambda _text: True
-    plain = _search_plainly(needles)
-    if engine == "standard" or (engine == "auto" and not has_re2()):
-        return plain
-    if not all(map(str.isascii, needles)):
-        return plain
-    search = _compile_re2(needles)
-    if engine == "re2":
-        return search
-    shortest = _WORTH_RE2 // max(len(needles), 1)
-    return lambda text: search(text) if len(text) > shortest else plain(text)
 
+    def __init__(self, tokens: Iterable[str], engine: Engine = "auto") -> None:
+        self._needles = {token: needle_of(token) for token in tokens}
+        self._encoded = {token: needle.encode() for token, needle in self._needles.items()}
+        needles = _shortest(self._needles.values())
+        self._ascii = all(map(str.isascii, needles))
+        self._plain = tuple(needle.encode() for needle in needles)
+        self._search: Callable[[bytes], object] | None = None
+        if self._ascii and needles and (engine == "re2" or (engine == "auto" and has_re2())):
+            self._search = _compile_re2(needles)
+        always_re2 = 0
+        self._re2_from = always_re2 if engine == "re2" else _WORTH_RE2 // max(1, len(needles))
+
+    def may_name(self, text: str) -> bool:
+        """False only where the text can name none of the tokens."""
+        if not self._ascii:
+            return _folded_names(text, self._needles.values())
+        if self._search is not None and len(text) >= self._re2_from:
+            return self._search(_encode(text)) is not None
+        lowered = _encode(text).lower()
+        for needle in self._plain:
+            if needle in lowered:
+                return True
+        return _has_other_letters(text)
+
+    def among(self, text: str, tokens: Iterable[str]) -> list[str]:
+        """Those of the tokens that the text may name, in their order."""
+        if not self._ascii or _has_other_letters(text):
+            return [one for one in tokens if _folded_names(text, (self._needles[one],))]
+        lowered, encoded = _encode(text).lower(), self._encoded
+        return [token for token in tokens if encoded[token] in lowered]
 
 @cache
 def has_re2() -> bool:
@@ -58,56 +74,43 @@ def has_re2() -> bool:
     return True
 
 
-def _needles(tokens: Iterable[str]) -> tuple[str, ...] | None:
-    """What a text must hold, folded, to name any of the tokens; None where that rules out nothing.
+def needle_of(token: str) -> str:
+    """The longest part of a token, folded, that every text that names it holds in one piece."""
+    if is_file_token(token):
+        return max(split_path(token), key=len, default="").casefold()
+    return (token.rpartition(":")[2] or token).casefold()
 
-    A needle that holds another one says nothing more.
-    """
-    found = {_needle(token).casefold() for token in tokens}
-    if "" in found:
-        return None
+
+def _shortest(needles: Iterable[str]) -> tuple[str, ...]:
+    """The needles that hold no other one; with an empty one, that alone."""
     kept: list[str] = []
-    for needle in sorted(found, key=lambda one: (len(one), one)):
+    for needle in sorted(set(needles), key=lambda one: (len(one), one)):
         if not any(shorter in needle for shorter in kept):
             kept.append(needle)
     return tuple(kept)
 
 
-def _needle(token: str) -> str:
-    """The longest part of a token that every text that names it holds in one piece."""
-    if is_file_token(token):
-        return max(split_path(token), key=len, default="")
-    return token.rpartition(":")[2] or token
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
-def _search_plainly(needles: tuple[str, ...]) -> Prefilter:
-    if not all(map(str.isascii, needles)):
-        return lambda text: _folded_holds(text, needles)
-    encoded = tuple(needle.encode() for needle in needles)
-
-    def may_name(text: str) -> bool:
-        lowered = text.encode("utf-8", "replace").lower()
-        for needle in encoded:
-            if needle in lowered:
-                return True
-        return not text.isascii() and _FOLDS_TO_ASCII.search(text) is not None
-
-    return may_name
+def _has_other_letters(text: str) -> bool:
+    return not text.isascii() and _FOLDS_TO_ASCII.search(text) is not None
 
 
-def _folded_holds(text: str, needles: tuple[str, ...]) -> bool:
+def _folded_names(text: str, needles: Iterable[str]) -> bool:
     """The dotted and the dotless i are an i to a regular expression, though not when folded."""
     folded = text.casefold()
     return "ı" in folded or "i̇" in folded or any(needle in folded for needle in needles)
 
 
-def _compile_re2(needles: tuple[str, ...]) -> Prefilter:
+def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:
     re2: Any = importlib.import_module("re2")
     options = re2.Options()
     options.case_sensitive = False
     options.never_capture = True
     options.log_errors = False
-    others = "".join(letter for letter in FOLD_TO_ASCII if letter not in _RE2_KNOWS)
+    others = "".join(letter for letter in FOLD_TO_ASCII if letter not in _RE2_FOLDS)
     pattern = "|".join((*map(re2.escape, needles), f"[{others}]"))
-    search = re2.compile(pattern, options).search
-    return lambda text: search(text.encode("utf-8", "replace")) is not None
+    search: Callable[[bytes], object] = re2.compile(pattern, options).search
+    return search

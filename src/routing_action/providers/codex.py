@@ -25,7 +25,8 @@ from routing_action.providers.decoding import (
     render_arguments,
 )
 from routing_action.providers.heads import Head, Heads
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _QUIET = frozenset({"thread.started", "turn.started", "item.updated"})
 _PROTOCOL_QUIET = frozenset(

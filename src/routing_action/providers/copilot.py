@@ -19,7 +19,8 @@ from routing_action.providers.decoding import (
     render_arguments,
 )
 from routing_action.providers.heads import Heads
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _FAMILIES = (
     "session.",

@@ -22,7 +22,8 @@ def decode_record(line: bytes) -> Record | None:
 
     Survives a BOM, NUL bytes, invalid UTF-8, lone surrogates and deep nesting.
     """
-    body = line.strip().removeprefix(b"\xef\xbb\xbf").lstrip()
+    body = line if line.startswith(b"{") else line.strip().removeprefix(b"\xef\xbb\xbf").lstrip()
+    body = body.rstrip()
     if not body.startswith(b"{") or not body.endswith(b"}"):
         return None
     try:
@@ -59,6 +60,11 @@ def _without_surrogates(value: object) -> object:
     if isinstance(value, dict):
         return {str(_without_surrogates(k)): _without_surrogates(v) for k, v in value.items()}
     return value
+
+
+def is_blank(text: str) -> bool:
+    """True for a text of nothing but white space; looks no further than the first other sign."""
+    return not text or text.isspace()
 
 
 def as_record(value: object) -> Record:

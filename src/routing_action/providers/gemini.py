@@ -14,10 +14,12 @@ from routing_action.providers.decoding import (
     as_text,
     called_skill,
     flatten_text,
+    is_blank,
     render_arguments,
 )
 from routing_action.providers.heads import Head, Heads
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
 _EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
@@ -68,14 +70,20 @@ class GeminiReader(RecordReader):
     def loud(self, heads: Sequence[GeminiHead | None]) -> list[int]:
         """Of the messages only those whose text may name a token: they come word by word."""
         loud = self.heads.loud(heads)
-        said = [
-            (place, head.content)
-            for place, head in enumerate(heads)
-            if head is not None and head.type == "message" and head.role != "user"
+        texts = [
+            head.content if head is not None and head.type == "message" else "" for head in heads
         ]
-        if self._may_name("\n".join(text for _, text in said)):
-            loud = sorted(loud + [place for place, text in said if self._may_name(text)])
-        return loud
+        named = self._named(texts, range(len(texts)))
+        return sorted({*loud, *named}) if named else loud
+
+    def _named(self, texts: Sequence[str], places: range) -> list[int]:
+        """Where the texts stand that may name a token, found by halves: most often nowhere."""
+        if not places or not self._may_name("\n".join(texts[places.start : places.stop])):
+            return []
+        if len(places) == 1:
+            return list(places)
+        half = len(places) // 2
+        return self._named(texts, places[:half]) + self._named(texts, places[half:])
 
     def pass_over(self, heads: Sequence[GeminiHead | None]) -> None:
         """Each message of the assistant is a turn, and says something unless it is blank."""
@@ -83,7 +91,7 @@ class GeminiReader(RecordReader):
         said = [head.content for head in heads if head is not None and head.role != "user"]
         if said:
             self.turn(len(said))
-            if not self.summary.has_text and any(text.strip() for text in said):
+            if not self.summary.has_text and any(not is_blank(text) for text in said):
                 self.note(has_text=True)
 
     def _message(self, record: Record) -> Iterable[EvidenceLine]:

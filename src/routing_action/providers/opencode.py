@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from routing_action.domain.provider import Provider, ReadContext
-from routing_action.domain.transcript import EvidenceLine, Usage
+from routing_action.domain.transcript import EvidenceLine, Reading, Usage
 from routing_action.providers.decoding import (
     Record,
     as_amount,
@@ -18,7 +18,8 @@ from routing_action.providers.decoding import (
     render_arguments,
 )
 from routing_action.providers.heads import Heads
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
 
@@ -35,6 +36,14 @@ class OpencodeReader(RecordReader):
         super().__init__(context)
         self._tokens = [0, 0, 0, 0]
         self._cost = 0.0
+        self._steps = 0
+
+    @property
+    def reading(self) -> Reading:
+        """With the sum of what the steps used."""
+        if self._steps:
+            self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
+        return super().reading
 
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Dispatch by type."""
@@ -88,7 +97,7 @@ class OpencodeReader(RecordReader):
         ):
             self._tokens[index] += as_count(value) or 0
         self._cost += as_amount(part.get("cost")) or 0.0
-        self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
+        self._steps += 1
         if part.get("reason") not in ("tool-calls", None):
             self.end()
         return ()

@@ -6,10 +6,9 @@ the rules that hold for all of them, and never raises on any bytes.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from routing_action.domain.naming import is_skill_file, skill_folder
@@ -21,28 +20,21 @@ from routing_action.domain.transcript import (
     LineKind,
     Reading,
 )
-from routing_action.providers.calls import Call, PendingCalls
-from routing_action.providers.decoding import Record, decode_record
-from routing_action.providers.failures import classify_failure
+from routing_action.providers.calls import Call, PendingCalls, quote_line
+from routing_action.providers.decoding import Record, decode_record, is_blank
 from routing_action.providers.heads import Head, Heads
 from routing_action.providers.roots import lies_under
 from routing_action.providers.skill_files import in_a_skills_root, shown_files
+from routing_action.providers.standard_error import StderrRule, clean_text, find_failure
 from routing_action.providers.summary import RunSummary
 
 QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
 _TARGET_LIMIT = 4_000
 _HELD_BYTES = 8 * 2**20
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_ENVELOPE = ("type", "msg", "event", "sessionID", "session_id", "timestamp")
-
-
-@dataclass(frozen=True, slots=True)
-class StderrRule:
-    """An anchored pattern on a standard-error line, and the failure it stands for."""
-
-    pattern: re.Pattern[str]
-    failure: ApiFailure | None = None
+_SHELL_SIGNS = str.maketrans("", "", "'\"\\`^\n")
+_ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
+_BLANK = b" \t\r\x00\xef\xbb\xbf"
 
 
 class RecordReader(RunSummary, ABC):
@@ -72,6 +64,7 @@ class RecordReader(RunSummary, ABC):
         self._calls = PendingCalls()
         self._stderr: tuple[ApiFailure, str] | None = None
         self._subagent = False
+        self._active = False
         self._finished = False
 
     # ---- the Reader protocol
@@ -79,14 +72,14 @@ class RecordReader(RunSummary, ABC):
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line; blank lines count for the numbering alone."""
         self.number += 1
-        if not line.strip(b" \t\r\x00\xef\xbb\xbf"):
+        if not line.startswith(b"{") and not line.strip(_BLANK):
             return ()
         record = decode_record(line)
         if record is None or not self.is_record(record):
             self._hold_text(line)
             return ()
         self._records += 1
-        self._line, self._quote = line, None
+        self._line, self._quote = line[:QUOTE_LIMIT], None
         self._subagent = self.in_subagent(record)
         found = self.on_record(record)
         if found is None:
@@ -104,10 +97,12 @@ class RecordReader(RunSummary, ABC):
         heads = self.heads.read(lines)
         first = 0
         for place in self.loud(heads):
-            self.pass_over(heads[first:place])
+            if place > first:
+                self.pass_over(heads[first:place])
             found += self.feed(lines[place])
             first = place + 1
-        self.pass_over(heads[first:])
+        if len(heads) > first:
+            self.pass_over(heads[first:])
         return found
 
     def loud(self, heads: Sequence[Head | None]) -> list[int]:
@@ -122,13 +117,7 @@ class RecordReader(RunSummary, ABC):
 
     def feed_stderr(self, line: bytes) -> None:
         """Keep the last failure that an anchored pattern finds."""
-        text = _clean(line)
-        for rule in self.stderr_rules:
-            match = rule.pattern.search(text)
-            if match:
-                failure = rule.failure or classify_failure(text[:2000])
-                self._stderr = (failure, text[:500])
-                return
+        self._stderr = find_failure(line, self.stderr_rules) or self._stderr
 
     def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
         """Settle what only the end decides: text mode, unanswered calls, standard error."""
@@ -162,8 +151,7 @@ class RecordReader(RunSummary, ABC):
     def quote(self) -> str:
         """The current source line, cut to a bounded length."""
         if self._quote is None:
-            text = self._line[:QUOTE_LIMIT].decode("utf-8", "replace")
-            self._quote = text.replace("\x00", "")
+            self._quote = quote_line(self._line)
         return self._quote
 
     # ---- for subclasses
@@ -174,7 +162,7 @@ class RecordReader(RunSummary, ABC):
 
     def is_record(self, record: Record) -> bool:
         """True where a JSON object is an event of a CLI, not JSON that an agent wrote."""
-        return any(key in record for key in _ENVELOPE)
+        return not _ENVELOPE.isdisjoint(record)
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
         """What a line of plain-text output proves; a mention unless a subclass knows better."""
@@ -193,13 +181,13 @@ class RecordReader(RunSummary, ABC):
 
     def mention(self, text: str, kind: LineKind = LineKind.MENTION) -> list[EvidenceLine]:
         """Text that proves nothing, or no line at all where it is empty or cannot name a token."""
-        if not text.strip() or not self._may_name(text):
+        if is_blank(text) or not self._may_name(text):
             return []
         return [self.line(kind, text)]
 
     def say(self, text: str) -> list[EvidenceLine]:
         """Text that the assistant wrote."""
-        if text.strip():
+        if not self.summary.has_text and not is_blank(text):
             self.note(has_text=True)
         return self.mention(text)
 
@@ -216,7 +204,7 @@ class RecordReader(RunSummary, ABC):
         """Remember a tool call until its result comes."""
         self.tool_events += 1
         target = target if kind == "shell" else target[:_TARGET_LIMIT]
-        place = (self.number, self.quote, self._subagent)
+        place = (self.number, self._line, self._subagent)
         self._calls.open(identity, Call(kind, name, target, *place, partial, cwd))
 
     def pending(self, identity: object) -> Call | None:
@@ -239,6 +227,10 @@ class RecordReader(RunSummary, ABC):
         self, call: Call, *, ok: bool, output: str = "", base: str = ""
     ) -> Iterator[EvidenceLine]:
         """The evidence lines of a call whose result is known."""
+        matters = call.kind == "skill" or self._matters(call)
+        if not matters and self._active:
+            return
+        self._active = True
         place = {"number": call.number, "quote": call.quote, "subagent": call.subagent}
         if call.kind == "skill" and not call.target:
             text = f'"name":"Skill" {call.name} {output[:500]}'
@@ -250,9 +242,9 @@ class RecordReader(RunSummary, ABC):
                 kind, canonical_call(call.target), skill=call.target, path=base, **place
             )
             return
-        if ok and call.kind == "file":
+        if ok and matters and call.kind == "file":
             yield self._read(call.target, partial=call.partial, place=place)
-        if ok and call.kind == "shell":
+        if ok and matters and call.kind == "shell":
             yield from self._shell_reads(call, output, place)
         is_command = call.kind == "shell" or call.name.startswith("mcp")
         detail = "command" if is_command else "tool"
@@ -268,6 +260,18 @@ class RecordReader(RunSummary, ABC):
             yield self._read(path, partial=False, place=place)
         for path, proven in shown.skills:
             yield self._skill_read(path, proven=proven, place=place)
+
+    def _matters(self, call: Call) -> bool:
+        """False only where a call names no token and reads no SKILL.md: it is activity alone.
+
+        In a command a variable can put a name together, and quotes and escapes inside of a name
+        are dropped.
+        """
+        text = f"{call.name} {call.target}"
+        if call.kind != "shell":
+            return self._may_name(text)
+        bare = f"{call.cwd} {call.target}".translate(_SHELL_SIGNS)
+        return "$" in text or "skill" in bare.casefold() or self._may_name(f"{text}\n{bare}")
 
     def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
         """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""
@@ -290,7 +294,7 @@ class RecordReader(RunSummary, ABC):
         """A line that is no record: text mode if no record ever comes, else unrecognised."""
         self._texts += 1
         if not self.recognised and self._held_bytes < _HELD_BYTES:
-            self._held.append((self.number, _clean(line)[:TEXT_LIMIT]))
+            self._held.append((self.number, clean_text(line)[:TEXT_LIMIT]))
             self._held_bytes += min(len(line), TEXT_LIMIT)
 
     def _settle_stderr(self, exit_code: int | None, *, busy: bool) -> None:
@@ -317,9 +321,3 @@ class RecordReader(RunSummary, ABC):
 
 def _always(_text: str) -> bool:
     return True
-
-
-def _clean(line: bytes) -> str:
-    """A line of text without BOM, carriage return, NUL and colours."""
-    text = line.decode("utf-8", "replace").removeprefix("\ufeff").replace("\x00", "")
-    return _ANSI.sub("", text).rstrip("\r")
