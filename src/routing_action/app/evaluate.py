@@ -11,7 +11,7 @@ from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.evidence import EvidenceCollector, Hit, explain_hit
 from routing_action.domain.naming import is_file_token
 from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.domain.prefilter import Prefilter
+from routing_action.domain.prefilter import Engine, Prefilter
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.transcript import Reading, Usage
 from routing_action.domain.verdict import Verdict, judge
@@ -71,6 +71,7 @@ def evaluate_tokens(
     end: RunEnd,
     context: ReadContext,
     count_subagents: bool = True,
+    engine: Engine = "auto",
 ) -> Evaluation:
     """The best hit for each token, and how the run ended."""
     wanted = tuple(dict.fromkeys(tokens))
@@ -78,7 +79,7 @@ def evaluate_tokens(
         provider.name,
         wanted,
         count_subagents=count_subagents,
-        prefilter=Prefilter(wanted),
+        prefilter=Prefilter(wanted, engine),
     )
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code

@@ -8,7 +8,6 @@ a token's is never ruled out. Two engines do it: plain searches, and google-re2 
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -21,7 +20,6 @@ FOLD_TO_ASCII = "ßİıŉſǰẖẗẘẙẚẞKﬀﬁﬂﬃﬄﬅﬆ"
 """Every other letter that folding, Python's or that of regular expressions, takes for ASCII."""
 
 _RE2_FOLDS = "ſK"
-_FOLDS_TO_ASCII = re.compile(f"[{FOLD_TO_ASCII}]")
 _WORTH_RE2 = 4_000
 """Needles times characters from which re2 wins: a call of it costs microseconds."""
 
@@ -48,7 +46,8 @@ class Prefilter:
     def may_name(self, text: str) -> bool:
         """False only where the text can name none of the tokens."""
         if not self._ascii:
-            return _folded_names(text, self._needles.values())
+            folded = _fold(text)
+            return any(needle in folded for needle in self._needles.values())
         if self._search is not None and len(text) >= self._re2_from:
             return self._search(_encode(text)) is not None
         lowered = _encode(text).lower()
@@ -60,7 +59,8 @@ class Prefilter:
     def among(self, text: str, tokens: Iterable[str]) -> list[str]:
         """Those of the tokens that the text may name, in their order."""
         if not self._ascii or _has_other_letters(text):
-            return [one for one in tokens if _folded_names(text, (self._needles[one],))]
+            folded, needles = _fold(text), self._needles
+            return [token for token in tokens if needles[token] in folded]
         lowered, encoded = _encode(text).lower(), self._encoded
         return [token for token in tokens if encoded[token] in lowered]
 
@@ -77,8 +77,8 @@ def has_re2() -> bool:
 def needle_of(token: str) -> str:
     """The longest part of a token, folded, that every text that names it holds in one piece."""
     if is_file_token(token):
-        return max(split_path(token), key=len, default="").casefold()
-    return (token.rpartition(":")[2] or token).casefold()
+        return _fold(max(split_path(token), key=len, default=""))
+    return _fold(token.rpartition(":")[2] or token)
 
 
 def _shortest(needles: Iterable[str]) -> tuple[str, ...]:
@@ -95,13 +95,12 @@ def _encode(text: str) -> bytes:
 
 
 def _has_other_letters(text: str) -> bool:
-    return not text.isascii() and _FOLDS_TO_ASCII.search(text) is not None
+    return not text.isascii() and any(map(text.__contains__, FOLD_TO_ASCII))
 
 
-def _folded_names(text: str, needles: Iterable[str]) -> bool:
-    """The dotted and the dotless i are an i to a regular expression, though not when folded."""
-    folded = text.casefold()
-    return "ı" in folded or "i̇" in folded or any(needle in folded for needle in needles)
+def _fold(text: str) -> str:
+    """Folded; the dotted and the dotless i too, which are an i to a regular expression alone."""
+    return text.casefold().replace("ı", "i").replace("i̇", "i")
 
 
 def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:

@@ -33,6 +33,15 @@ def decode_record(line: bytes) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
+def decode_known(line: bytes) -> Record | None:
+    """The same for a line of which a head was read already."""
+    try:
+        value: Record = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode_record(line)
+    return value
+
+
 def _decode_slowly(body: bytes) -> object:
     text = body.decode("utf-8", "replace").replace("\x00", "")
     try:

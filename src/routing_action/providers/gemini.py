@@ -123,7 +123,7 @@ class GeminiReader(RecordReader):
     def _tool_result(self, record: Record) -> Iterable[EvidenceLine]:
         output = flatten_text(record.get("output"))
         ok = record.get("status") == "success" and not record.get("error")
-        code = _EXIT_LINE.search(output)
+        code = _EXIT_LINE.search(output) if "Exit Code: " in output else None
         if code and int(code[1]) != 0:
             ok = False
         base = _BASE.search(output)

@@ -21,7 +21,7 @@ from routing_action.domain.transcript import (
     Reading,
 )
 from routing_action.providers.calls import Call, PendingCalls, quote_line
-from routing_action.providers.decoding import Record, decode_record, is_blank
+from routing_action.providers.decoding import Record, decode_known, decode_record, is_blank
 from routing_action.providers.heads import Head, Heads
 from routing_action.providers.roots import lies_under
 from routing_action.providers.skill_files import in_a_skills_root, shown_files
@@ -32,7 +32,7 @@ QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
 _TARGET_LIMIT = 4_000
 _HELD_BYTES = 8 * 2**20
-_SHELL_SIGNS = str.maketrans("", "", "'\"\\`^\n")
+_SHELL_SIGNS = "'\"\\`^\n"
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
 _BLANK = b" \t\r\x00\xef\xbb\xbf"
 
@@ -78,6 +78,9 @@ class RecordReader(RunSummary, ABC):
         if record is None or not self.is_record(record):
             self._hold_text(line)
             return ()
+        return self._take(line, record)
+
+    def _take(self, line: bytes, record: Record) -> Iterable[EvidenceLine]:
         self._records += 1
         self._line, self._quote = line[:QUOTE_LIMIT], None
         self._subagent = self.in_subagent(record)
@@ -99,11 +102,19 @@ class RecordReader(RunSummary, ABC):
         for place in self.loud(heads):
             if place > first:
                 self.pass_over(heads[first:place])
-            found += self.feed(lines[place])
+            found += self._feed_loud(lines[place], heads[place])
             first = place + 1
         if len(heads) > first:
             self.pass_over(heads[first:])
         return found
+
+    def _feed_loud(self, line: bytes, head: Head | None) -> Iterable[EvidenceLine]:
+        """Spare a line that is known to be a record what tells whether it is one."""
+        record = decode_known(line) if head is not None and head.type else None
+        if record is None:
+            return self.feed(line)
+        self.number += 1
+        return self._take(line, record)
 
     def loud(self, heads: Sequence[Head | None]) -> list[int]:
         """The places of the records that must be decoded; None stands for what no head could be read of."""
@@ -270,7 +281,9 @@ class RecordReader(RunSummary, ABC):
         text = f"{call.name} {call.target}"
         if call.kind != "shell":
             return self._may_name(text)
-        bare = f"{call.cwd} {call.target}".translate(_SHELL_SIGNS)
+        bare = f"{call.cwd} {call.target}"
+        for sign in _SHELL_SIGNS:
+            bare = bare.replace(sign, "")
         return "$" in text or "skill" in bare.casefold() or self._may_name(f"{text}\n{bare}")
 
     def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
