@@ -67,14 +67,12 @@ class ClaudeReader(RecordReader):
             return self._result(record)
         return () if isinstance(kind, str) and kind in _QUIET else None
 
-    def loud(self, heads: Sequence[ClaudeHead | None]) -> list[int]:
+    def loud(self, heads: Sequence[ClaudeHead]) -> list[int]:
         """Of system records only those that open a run or tell of a retry."""
         return [
             place
             for place in self.heads.loud(heads)
-            if (head := heads[place]) is None
-            or head.type != "system"
-            or head.subtype in _TOLD_BY_SUBTYPE
+            if heads[place].type != "system" or heads[place].subtype in _TOLD_BY_SUBTYPE
         ]
 
     def _system(self, record: Record) -> Iterable[EvidenceLine]:

@@ -102,20 +102,19 @@ class CodexReader(RecordReader):
             return self._completed(as_record(record.get("item")))
         return self._ending(kind, record)
 
-    def loud(self, heads: Sequence[CodexHead | None]) -> list[int]:
+    def loud(self, heads: Sequence[CodexHead]) -> list[int]:
         """What has a `msg` is told by it alone."""
         return [
             place
             for place, head in enumerate(heads)
-            if head is None
-            or not (head.type in _QUIET if head.msg is None else head.msg.type in _PROTOCOL_QUIET)
+            if (head.type not in _QUIET if head.msg is None else head.msg.type not in _PROTOCOL_QUIET)
         ]
 
-    def pass_over(self, heads: Sequence[CodexHead | None]) -> None:
+    def pass_over(self, heads: Sequence[CodexHead]) -> None:
         """The older protocol prints no terminal event."""
         super().pass_over(heads)
         if not self._ends_silently:
-            self._ends_silently = any(head is not None and head.msg is not None for head in heads)
+            self._ends_silently = any(head.msg is not None for head in heads)
 
     def _ending(self, kind: str, record: Record) -> Iterable[EvidenceLine] | None:
         if kind == "turn.completed":

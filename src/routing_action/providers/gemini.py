@@ -67,12 +67,10 @@ class GeminiReader(RecordReader):
             return self._error(record)
         return None
 
-    def loud(self, heads: Sequence[GeminiHead | None]) -> list[int]:
+    def loud(self, heads: Sequence[GeminiHead]) -> list[int]:
         """Of the messages only those whose text may name a token: they come word by word."""
         loud = self.heads.loud(heads)
-        texts = [
-            head.content if head is not None and head.type == "message" else "" for head in heads
-        ]
+        texts = [head.content if head.type == "message" else "" for head in heads]
         named = self._named(texts, range(len(texts)))
         return sorted({*loud, *named}) if named else loud
 
@@ -85,10 +83,10 @@ class GeminiReader(RecordReader):
         half = len(places) // 2
         return self._named(texts, places[:half]) + self._named(texts, places[half:])
 
-    def pass_over(self, heads: Sequence[GeminiHead | None]) -> None:
+    def pass_over(self, heads: Sequence[GeminiHead]) -> None:
         """Each message of the assistant is a turn, and says something unless it is blank."""
         super().pass_over(heads)
-        said = [head.content for head in heads if head is not None and head.role != "user"]
+        said = [head.content for head in heads if head.role != "user"]
         if said:
             self.turn(len(said))
             if not self.summary.has_text and any(not is_blank(text) for text in said):

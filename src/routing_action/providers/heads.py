@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 _MOST_KINDS = 1_000
+_REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Head(msgspec.Struct, gc=False):
@@ -24,48 +25,43 @@ class Head(msgspec.Struct, gc=False):
 class Heads:
     """Which records of a provider are quiet: recognised, proving nothing and changing nothing.
 
-    `is_quiet` is asked for the type of a record, once for each. `shape` is the head to read where
-    the type alone does not decide; the reader then overrides `loud`.
+    `is_quiet` is asked for the type of a record, once for each; "" is never quiet. `shape` is the
+    head to read where the type alone does not decide; the reader then overrides `loud`.
     """
 
     def __init__(
         self, is_quiet: Callable[[str], bool] | None = None, shape: type[Any] = Head
     ) -> None:
-        self._quiet = _Memory(is_quiet) if is_quiet else None
+        self._is_quiet = is_quiet
+        self._unknown = shape()
         self._decode = msgspec.json.Decoder(shape).decode
+        self._quiet: set[str] = set()
 
     def read(self, lines: list[bytes]) -> list[Any]:
-        """A head for each line, None where none could be told."""
-        if self._quiet is None:
-            return [None] * len(lines)
+        """A head for each line; one without a type where none could be told."""
+        if self._is_quiet is None:
+            return [self._unknown] * len(lines)
         try:
             return list(map(self._decode, lines))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except _REFUSALS:
             return [self._try(line) for line in lines]
 
     def loud(self, heads: Sequence[Any]) -> list[int]:
         """The places of the records that must be decoded."""
         quiet = self._quiet
-        if quiet is None:
-            return list(range(len(heads)))
-        return [at for at, head in enumerate(heads) if head is None or not quiet[head.type]]
+        loud = [place for place, head in enumerate(heads) if head.type not in quiet]
+        return [place for place in loud if not self._learn(heads[place].type)]
+
+    def _learn(self, kind: str) -> bool:
+        """True where a kind is quiet; a stream of ever new kinds does not fill the memory."""
+        if not kind or self._is_quiet is None or not self._is_quiet(kind):
+            return False
+        if len(self._quiet) < _MOST_KINDS:
+            self._quiet.add(kind)
+        return True
 
     def _try(self, line: bytes) -> Any:  # noqa: ANN401 - the shape is the reader's
         try:
             return self._decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-
-
-class _Memory(dict[str, bool]):
-    """Answers by type; a hostile stream of ever new types does not fill the memory."""
-
-    def __init__(self, ask: Callable[[str], bool]) -> None:
-        super().__init__()
-        self._ask = ask
-
-    def __missing__(self, kind: str) -> bool:
-        answer = self._ask(kind)
-        if len(self) < _MOST_KINDS:
-            self[kind] = answer
-        return answer
+        except _REFUSALS:
+            return self._unknown

@@ -108,19 +108,19 @@ class RecordReader(RunSummary, ABC):
             self.pass_over(heads[first:])
         return found
 
-    def _feed_loud(self, line: bytes, head: Head | None) -> Iterable[EvidenceLine]:
+    def _feed_loud(self, line: bytes, head: Head) -> Iterable[EvidenceLine]:
         """Spare a line that is known to be a record what tells whether it is one."""
-        record = decode_known(line) if head is not None and head.type else None
+        record = decode_known(line) if head.type else None
         if record is None:
             return self.feed(line)
         self.number += 1
         return self._take(line, record)
 
-    def loud(self, heads: Sequence[Head | None]) -> list[int]:
-        """The places of the records that must be decoded; None stands for what no head could be read of."""
+    def loud(self, heads: Sequence[Head]) -> list[int]:
+        """The places of the records that must be decoded."""
         return self.heads.loud(heads)
 
-    def pass_over(self, heads: Sequence[Head | None]) -> None:
+    def pass_over(self, heads: Sequence[Head]) -> None:
         """Count quiet records, of which every one is recognised."""
         self.number += len(heads)
         self._records += len(heads)
