@@ -20,6 +20,7 @@ from routing_action.domain.results import (
     summarise,
     summarise_pairs,
 )
+from routing_action.domain.transcript import EndedBy
 from routing_action.domain.verdict import Status
 from routing_action.errors import ExitCode
 from routing_action.harness.lifecycle import LifecycleLog, UnitState
@@ -93,8 +94,17 @@ async def run_batch(
         folder.write_results(results, *([settings.output] if settings.output else []))
         folder.write_proof_log(results, *([settings.proof_log] if settings.proof_log else []))
     lifecycle.summary(results.summary)
+    if settings.stop_early:
+        lifecycle.note(describe_stops(queue.ended, runner.unread_bytes))
     code, reason = judge_run(results, settings.fail_on_infra)
     return Batch(results, folder, code, reason)
+
+
+def describe_stops(rows: Sequence[UnitResult], unread_bytes: int) -> str:
+    """How many units were stopped early; of replayed ones also how much was not read."""
+    stopped = sum(row.ended_by is EndedBy.STOPPED_EARLY for row in rows)
+    unread = f", {unread_bytes} bytes of their recordings not read" if unread_bytes else ""
+    return f"stopped early: {stopped} of {len(rows)} units{unread}"
 
 
 class _Queue:
@@ -210,6 +220,7 @@ def _options(plan: Plan, settings: RunSettings, shard: Shard) -> Options:
         provider_models=dict(settings.provider_models),
         subagent_loads="count" if settings.count_subagents else "ignore",
         allow_log_fallback_pass=settings.allow_log_fallback_pass,
+        stop_early=settings.stop_early,
         skills=str(settings.skills) if settings.skills else None,
         max_parallel=settings.max_parallel,
         log_scan=settings.scans_logs,

@@ -12,6 +12,7 @@ from routing_action.app.ports import Ports, format_time
 from routing_action.app.rows import RunRecord, build_row, explain_failure, read_excerpt
 from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
+from routing_action.domain.early_stop import is_settled
 from routing_action.domain.evidence import EvidenceCollector, as_log_line
 from routing_action.domain.outcome import Outcome, RunEnd
 from routing_action.domain.plan import Unit
@@ -33,7 +34,8 @@ from routing_action.store.batch import BatchFolder
 class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
-    `wall_seconds` is a deadline of this unit's own; None takes the settings'.
+    `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
+    how much it is going to print, where that is known: in a replay.
     `close` takes everything away again and gives notes about what it could not.
     """
 
@@ -45,6 +47,7 @@ class Launch:
     cli_version: str | None = None
     model: str | None = None
     wall_seconds: float | None = None
+    output_bytes: int | None = None
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
 
@@ -64,6 +67,7 @@ class _Trace:
     expectations: Expectations
     evidence: EvidenceCollector
     reader: Reader
+    taken: int = 0
 
 
 class UnitRunner:
@@ -91,6 +95,7 @@ class UnitRunner:
         self.ports = ports
         self.cancel = cancel
         self.stopped: dict[str, str] = {}
+        self.unread_bytes = 0
         self._versions = VersionProbe()
 
     async def run(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
@@ -122,6 +127,7 @@ class UnitRunner:
             exit_code=result.exit_code,
             timed_out=result.ended_by.is_deadline,
             cancelled=result.ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
+            stopped_early=result.ended_by is EndedBy.STOPPED_EARLY,
         )
         verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
         version = launch.cli_version or await self._version(unit, unit_run_id, launch, reading, end)
@@ -140,12 +146,23 @@ class UnitRunner:
             error=explain_failure(
                 unit.agent, verdict.outcome, reading, result.start_error, read_excerpt(files[1])
             ),
-            notes=launch.notes,
+            notes=(*launch.notes, *self._saved(launch, trace, end)),
             cli_version=version,
             model=launch.model,
             matched_log_file=log_file,
         )
         return build_row(record, verdict, reading, trace.evidence, self.redactor)
+
+    def _saved(self, launch: Launch, trace: _Trace, end: RunEnd) -> tuple[str, ...]:
+        """What is known of the part that an early stop left out."""
+        if not end.stopped_early:
+            return ()
+        note = "stopped early: usage and cost of the whole run are not known"
+        if launch.output_bytes is None:
+            return (note,)
+        unread = max(0, launch.output_bytes - trace.taken)
+        self.unread_bytes += unread
+        return (note, f"{unread} of {launch.output_bytes} bytes of the recording were not read")
 
     async def _version(
         self, unit: Unit, unit_run_id: str, launch: Launch, reading: Reading, end: RunEnd
@@ -184,6 +201,7 @@ class UnitRunner:
             self.redactor,
             lambda block: evidence.extend(reader.feed_block(block)),
             terminal_seen=lambda: reader.terminal_seen,
+            settled=lambda: self._is_settled(unit, trace),
         )
         stderr = TranscriptSink(
             self.folder.stderr_file(unit_run_id), self.redactor, each_line(reader.feed_stderr)
@@ -192,7 +210,7 @@ class UnitRunner:
             wall_seconds=launch.wall_seconds or self.settings.timeout_for(unit.agent),
             idle_seconds=self.settings.idle_timeout_seconds,
         )
-        return await run_process(
+        result = await run_process(
             launch.argv,
             cwd=launch.cwd,
             env=launch.env,
@@ -201,6 +219,13 @@ class UnitRunner:
             limits=limits,
             marker=unit_run_id,
             cancel=self.cancel,
+        )
+        trace.taken = stdout.taken
+        return result
+
+    def _is_settled(self, unit: Unit, trace: _Trace) -> bool:
+        return self.settings.stop_early and is_settled(
+            unit.case, trace.expectations, trace.evidence
         )
 
     def _scan_logs(self, unit: Unit, launch: Launch, trace: _Trace) -> str | None:

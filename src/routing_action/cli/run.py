@@ -109,6 +109,9 @@ DEFAULT_REPLAY = "tests/recordings/replay"
     help="Whether a load inside a sub-agent is proof.",
 )
 @click.option(
+    "--stop-early", is_flag=True, help="End a unit as soon as its verdict can no longer change."
+)
+@click.option(
     "--workspace",
     type=click.Choice(["isolated", "shared"]),
     default="isolated",
@@ -175,6 +178,7 @@ def command(
     log_max_files: int,
     log_max_bytes: int,
     subagent_loads: str,
+    stop_early: bool,
     workspace: str,
     skills: Path | None,
     replay: str | None,
@@ -218,6 +222,7 @@ def command(
         confirm=confirm,
         fail_on_infra=fail_on_infra,
         count_subagents=subagent_loads == "count",
+        stop_early=stop_early,
         no_progress=no_progress,
         output=output,
         proof_log=proof_log,

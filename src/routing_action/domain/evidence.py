@@ -27,7 +27,7 @@ _CEILINGS = {
     LineKind.TOOL_RESULT: (3, -MENTION_SCORE),
     LineKind.MENTION: (3, -MENTION_SCORE),
 }
-"""The best rank, but for its source, that a line of a kind can have: most tokens are done with soon."""
+"""The best rank, but for its source, that a line of a kind can have: most are done with soon."""
 
 _ACTIVITY = (LineKind.LOAD, LineKind.ATTEMPT, LineKind.READ, LineKind.TOOL_CALL)
 

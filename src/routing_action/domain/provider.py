@@ -20,7 +20,7 @@ class Reader(Protocol):
         ...
 
     def feed_block(self, block: bytes) -> Iterable[EvidenceLine]:
-        """Take whole stdout lines at once, each but the last ended by LF: what `feed` of each gives."""
+        """Take whole stdout lines, each but the last ended by LF: what `feed` of each gives."""
         ...
 
     def feed_stderr(self, line: bytes) -> None:

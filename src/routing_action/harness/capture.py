@@ -1,4 +1,4 @@
-"""Where the output of a process goes: redacted into a file, and in blocks of whole lines to a reader.
+"""Where the output of a process goes: redacted into a file, and in blocks of lines to a reader.
 
 Holds no more than one line, and takes no notice of what the lines say.
 """
@@ -124,11 +124,14 @@ class TranscriptSink:
         on_block: Callable[[bytes], None],
         *,
         terminal_seen: Callable[[], bool] = _never,
+        settled: Callable[[], bool] = _never,
         line_limit: int = LINE_LIMIT,
     ) -> None:
         self._stream = redactor.stream()
         self._lines = LineBlocks(on_block, line_limit)
         self._terminal_seen = terminal_seen
+        self._settled = settled
+        self._taken = 0
         self._descriptor = _create(path)
 
     @property
@@ -136,8 +139,19 @@ class TranscriptSink:
         """What the reader says of the lines so far."""
         return self._terminal_seen()
 
+    @property
+    def settled(self) -> bool:
+        """What is said of the verdict so far."""
+        return self._settled()
+
+    @property
+    def taken(self) -> int:
+        """Bytes that came, before secrets were taken out."""
+        return self._taken
+
     def write(self, chunk: bytes) -> None:
         """Redact, store and hand on; the file comes first, so that it lacks nothing."""
+        self._taken += len(chunk)
         self._store(self._stream.feed(chunk))
 
     def close(self) -> None:
@@ -162,6 +176,7 @@ class MemorySink:
     """Keeps the first `limit` bytes of a stream, for short answers such as a version."""
 
     terminal_seen = False
+    settled = False
 
     def __init__(self, limit: int = 1024 * 1024) -> None:
         self._limit = limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from routing_action.domain.naming import plugin_of, same_skill, skill_folder
 from routing_action.domain.provider import Provider, ReadContext
@@ -27,9 +28,10 @@ _BASE = "Base directory for this skill:"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
 _TOLD_BY_SUBTYPE = ("init", "api_retry")
 _QUIET = frozenset(
-    "stream_event rate_limit_event summary file-history-snapshot queue-operation control_request control_response "
-    "control_cancel_request keep_alive tool_progress tool_use_summary auth_status "
-    "progress attachment last-prompt mode permission-mode ai-title custom-title".split()
+    "stream_event rate_limit_event summary file-history-snapshot queue-operation "
+    "control_request control_response control_cancel_request keep_alive tool_progress "
+    "tool_use_summary auth_status progress attachment last-prompt mode permission-mode "
+    "ai-title custom-title".split()
 )
 
 
@@ -67,7 +69,7 @@ class ClaudeReader(RecordReader):
             return self._result(record)
         return () if isinstance(kind, str) and kind in _QUIET else None
 
-    def loud(self, heads: Sequence[ClaudeHead]) -> list[int]:
+    def loud(self, heads: Sequence[Any]) -> list[int]:
         """Of system records only those that open a run or tell of a retry."""
         return [
             place

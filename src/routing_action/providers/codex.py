@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -102,15 +103,16 @@ class CodexReader(RecordReader):
             return self._completed(as_record(record.get("item")))
         return self._ending(kind, record)
 
-    def loud(self, heads: Sequence[CodexHead]) -> list[int]:
+    def loud(self, heads: Sequence[Any]) -> list[int]:
         """What has a `msg` is told by it alone."""
         return [
             place
             for place, head in enumerate(heads)
-            if (head.type not in _QUIET if head.msg is None else head.msg.type not in _PROTOCOL_QUIET)
+            if (head.msg is None and head.type not in _QUIET)
+            or (head.msg is not None and head.msg.type not in _PROTOCOL_QUIET)
         ]
 
-    def pass_over(self, heads: Sequence[CodexHead]) -> None:
+    def pass_over(self, heads: Sequence[Any]) -> None:
         """The older protocol prints no terminal event."""
         super().pass_over(heads)
         if not self._ends_silently:

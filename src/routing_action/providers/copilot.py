@@ -47,6 +47,11 @@ _VIEWS = ("view", "read", "read_file")
 _LIMIT_TYPES = ("max_turns", "turn_limit", "max_autopilot_continues")
 
 
+def _is_quiet(kind: str) -> bool:
+    """An event of a known family that no handler takes."""
+    return kind.startswith(_FAMILIES) and kind not in _HANDLERS
+
+
 class CopilotReader(RecordReader):
     """Reads Copilot's JSON events, or its text lines where it prints no JSON."""
 
@@ -66,7 +71,7 @@ class CopilotReader(RecordReader):
         ),
     )
 
-    heads = Heads(lambda kind: kind.startswith(_FAMILIES) and kind not in _HANDLERS)
+    heads = Heads(_is_quiet)
 
     def __init__(self, context: ReadContext) -> None:
         """Start with no abort seen."""

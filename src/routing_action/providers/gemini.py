@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from routing_action.domain.provider import Provider
 from routing_action.domain.transcript import EvidenceLine, Usage
@@ -67,7 +68,7 @@ class GeminiReader(RecordReader):
             return self._error(record)
         return None
 
-    def loud(self, heads: Sequence[GeminiHead]) -> list[int]:
+    def loud(self, heads: Sequence[Any]) -> list[int]:
         """Of the messages only those whose text may name a token: they come word by word."""
         loud = self.heads.loud(heads)
         texts = [head.content if head.type == "message" else "" for head in heads]
@@ -83,7 +84,7 @@ class GeminiReader(RecordReader):
         half = len(places) // 2
         return self._named(texts, places[:half]) + self._named(texts, places[half:])
 
-    def pass_over(self, heads: Sequence[GeminiHead]) -> None:
+    def pass_over(self, heads: Sequence[Any]) -> None:
         """Each message of the assistant is a turn, and says something unless it is blank."""
         super().pass_over(heads)
         said = [head.content for head in heads if head.role != "user"]

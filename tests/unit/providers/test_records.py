@@ -11,7 +11,8 @@ import pytest
 from routing_action.domain.provider import ReadContext
 from routing_action.domain.transcript import ApiFailure, EvidenceLine, LineKind
 from routing_action.providers.decoding import Record, as_text
-from routing_action.providers.records import QUOTE_LIMIT, TEXT_LIMIT, RecordReader
+from routing_action.providers.proofs import QUOTE_LIMIT, TEXT_LIMIT
+from routing_action.providers.records import RecordReader
 from routing_action.providers.standard_error import StderrRule
 from tests.streams import jsonl, skill_text
 
