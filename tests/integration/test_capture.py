@@ -172,7 +172,7 @@ def test_a_line_beyond_the_limit_is_cut_for_the_reader_alone(tmp_path: Path) -> 
     lines: list[bytes] = []
     sink = TranscriptSink(path, Redactor(), each_line(lines.append), line_limit=10)
 
-    for chunk in (b"x" * 8, b"y" * 8, b"z" * 8 + b"\nnext\n" + b"w" * 11 + b"\n", b"v" * 12):
+    for chunk in (b"x" * 8, b"y" * 8, b"z" * 8 + b"\nnext\n" + b"w", b"w" * 10 + b"\n", b"v" * 12):
         sink.write(chunk)
     sink.close()
 

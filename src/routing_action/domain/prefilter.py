@@ -106,7 +106,7 @@ def _has_other_letters(text: str) -> bool:
 
 def _fold(text: str) -> str:
     """Folded; the dotted and the dotless i too, which are an i to a regular expression alone."""
-    return text.casefold().replace("ı", "i")
+    return text.casefold().replace("ı", "i").replace("i̇", "i")
 
 
 def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:

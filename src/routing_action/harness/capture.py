@@ -28,8 +28,7 @@ class LineBlocks:
 
     Every line of a block is ended by its newline, but for a last one that none ended. U+2028,
     U+0085, form feeds and carriage returns end no line: they can stand in a JSON string. A line
-    longer than the limit (bytes) comes in a block of its own: condensed where it is a JSON object,
-    else cut.
+    that comes in several chunks and is longer than the limit (bytes) is condensed, and then cut.
     """
 
     def __init__(self, on_block: Callable[[bytes], None], limit: int = LINE_LIMIT) -> None:

@@ -6,7 +6,7 @@ import re
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routing_action.domain import prefilter
@@ -57,6 +57,7 @@ texts = st.text(st.sampled_from(LETTERS), max_size=40)
 
 
 @each_engine
+@settings(deadline=None)
 @given(token=tokens, before=texts, after=texts, case=st.sampled_from([str, str.upper, str.lower]))
 def test_no_text_that_names_a_token_is_ruled_out(
     engine: Engine, token: str, before: str, after: str, case: type
@@ -135,6 +136,7 @@ lines = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(lines, max_size=8))
 def test_the_best_hit_is_kept_though_not_every_line_is_judged(found: list[EvidenceLine]) -> None:
     """Lines are passed over only where they could not have been better."""
