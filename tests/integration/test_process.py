@@ -360,7 +360,7 @@ def test_an_agent_that_has_printed_its_result_is_not_stopped() -> None:
 
 def test_the_first_reason_to_end_counts() -> None:
     """A deadline that has passed before stays a time-out."""
-    run = shell(f"trap '{ENOUGH}; exit 0' TERM; sleep 300 & wait", wall_seconds=0.3)
+    run = shell(f"end() {{ {ENOUGH}; exit 0; }}; trap end TERM; sleep 300 & wait", wall_seconds=0.3)
 
     result = finish(run)
 
