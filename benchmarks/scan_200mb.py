@@ -4,14 +4,14 @@ usage: PYTHONPATH=src python benchmarks/scan_200mb.py [--agents A,B] [--kinds K,
                                                       [--size MB] [--rounds N] [--rg PROGRAM]
        PYTHONPATH=src python benchmarks/scan_200mb.py --profile [...]
 
-For each agent, kind of transcript (see transcripts.py) and number of tokens, rounds that take turns:
-`rg -i -a -c` with the tokens; the path of `evaluate` with google-re2; the same without it. Each runs
-in a process of its own. Printed are medians of CPU seconds (the machine may be shared; wall seconds
-in parentheses), the ratio `rg / ours` of the CPU times, and the most memory a round had (VmHWM). Our
-seconds go from opening the file to the verdict; start-up is told apart. Goals: ratio at least 0.7
-with google-re2 and 0.2 without, at most 60 MB.
+For each agent, kind of transcript (see transcripts.py) and number of tokens, rounds that take
+turns: `rg -i -a -c` with the tokens; the path of `evaluate` with google-re2; the same without it.
+Each runs in a process of its own. Printed are medians of CPU seconds (the machine may be shared;
+wall seconds in parentheses), the ratio `rg / ours` of the CPU times, and the most memory a round had
+(VmHWM). Our seconds go from opening the file to the verdict; start-up is told apart. Goals: ratio at
+least 0.7 with google-re2 and 0.2 without, at most 60 MB.
 
-ripgrep comes from PATH, or is installed into a temporary folder (the wheel `ripgrep`), or is missing.
+ripgrep comes from PATH, or from its wheel, installed into a temporary folder, or is missing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ WORDS = (
 def make_tokens(count: int) -> list[str]:
     """Names of skills: those that the recordings load, and others as users choose them."""
     tokens = ["widget-testing", "widget-test", "order-api"]
-    chance = random.Random(3)
+    chance = random.Random(3)  # noqa: S311 - the same each time
     while len(tokens) < count:
         name = "-".join(chance.sample(WORDS, chance.choice([2, 2, 3])))
         if name not in tokens:

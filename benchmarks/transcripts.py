@@ -1,8 +1,8 @@
 """Large transcripts for the benchmarks, made from the recorded runs under tests/recordings.
 
-`recorded` repeats whole recorded runs as they are: short runs, each with its opening and its end, in
-which nearly every line names a skill. `session` is one long run: the recorded load of a skill, then
-the turns of a recorded run that used the shell, again and again, with as many deltas as a real
+`recorded` repeats whole recorded runs as they are: short runs, each with its opening and its end,
+in which nearly every line names a skill. `session` is one long run: the recorded load of a skill,
+then the turns of a recorded run that used the shell, again and again, with as many deltas as a real
 answer has and with outputs of the length of real ones (files of this repository).
 """
 
@@ -64,10 +64,10 @@ def write_recorded(agent: str, path: Path, size: int) -> None:
     for folder in ("cli", "other"):
         labels = json.loads((RECORDINGS / folder / "labels.json").read_text(encoding="utf-8"))
         for key, label in labels.items():
-            if label["provider"] == agent and label["format"] == "json":
-                if label["run"] == "completed":
-                    runs.append((RECORDINGS / folder / f"{key}.stdout").read_bytes())
-    chance = random.Random(1)
+            told = (label["provider"], label["format"], label["run"])
+            if told == (agent, "json", "completed"):
+                runs.append((RECORDINGS / folder / f"{key}.stdout").read_bytes())
+    chance = random.Random(1)  # noqa: S311 - the same each time
     _write(path, size, iter(lambda: chance.choice(runs), None))
 
 
@@ -91,7 +91,7 @@ def _holds(line: bytes, words: tuple[str, ...]) -> bool:
 
 def _session(shape: Shape, opening: list[bytes], turn: list[bytes]) -> Iterator[bytes]:
     yield b"".join(opening)
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311 - the same each time
     text = "".join(
         path.read_text(encoding="utf-8")
         for path in sorted((*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")))

@@ -16,10 +16,15 @@ SEAM = rb"\n[...]\n"
 
 _LONGEST_ESCAPE = 6
 _MOST_TAIL = 4 * TAIL_BYTES
+# What stands between strings, with short ones: an object may have a million of them.
+_STRUCTURE = re.compile(rb'(?:[^"]++|"[^"\\]{0,64}+")*+')
 # Text of a string, as far as it is there, without the beginning of an escape at its end.
 _TEXT = re.compile(rb'(?:[^"\\]++|\\[^u]|\\u[0-9a-fA-F]{4})*+')
+# After it no escape is unfinished.
+_PLAIN = re.compile(rb"[^\\]{%d}" % _LONGEST_ESCAPE)
 _BROKEN_LETTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,3}\Z")
 _LETTER_REST = bytes(range(0x80, 0xC0))
+_FEW = 64
 
 
 class Condenser:
@@ -54,27 +59,30 @@ class Condenser:
         return bytes(memoryview(self._kept)[: self._limit])
 
     def _read_structure(self, data: bytes, position: int) -> int:
-        quote = data.find(b'"', position)
-        end = quote + 1 if quote >= 0 else len(data)
-        self._kept += memoryview(data)[position:end]
-        self._in_string, self._room = quote >= 0, HEAD_BYTES
-        return end
+        """Up to and into the next string that is not short."""
+        match = _STRUCTURE.match(data, position)
+        end = match.end() if match else position
+        self._kept += memoryview(data)[position : end + 1]
+        self._in_string, self._room = end < len(data), HEAD_BYTES
+        return end + 1
 
     def _read_text(self, data: bytes, position: int) -> int:
-        end = _end_of_text(data, position, len(data))
-        if data[end : end + 1] == b"\\":
-            if len(data) - end < _LONGEST_ESCAPE:
-                self._escape = data[end:]
-                self._add_text(data[position:end])
-                return len(data)
-            end += 2  # no escape that JSON knows
-        self._add_text(data[position:end])
-        if data[end : end + 1] == b'"':
+        """Up to the quote that ends the string; half an escape waits for the next piece."""
+        quote = data.find(b'"', position)
+        while quote >= 0 and _is_escaped(data, position, quote):
+            quote = data.find(b'"', quote + 1)
+        if quote >= 0:
+            self._add_text(data[position:quote])
             self._end_text()
             self._kept += b'"'
             self._in_string = False
-            end += 1
-        return end
+            return quote + 1
+        end = len(data)
+        if _is_escaped(data, position, end):
+            end -= 1
+            self._escape = b"\\"
+        self._add_text(data[position:end])
+        return len(data)
 
     def _add_text(self, text: bytes) -> None:
         if not self._cut and len(text) <= self._room:
@@ -83,7 +91,8 @@ class Condenser:
             return
         if not self._cut:
             self._cut = True
-            end = _end_of_text(text, 0, self._room)
+            # The last piece may have ended inside of an escape, which is to be whole.
+            end = _end_of_text(text, 0, max(self._room, _LONGEST_ESCAPE))
             self._kept += _BROKEN_LETTER.sub(b"", text[:end]) + SEAM
             text = text[end:]
         self._tail += text
@@ -95,11 +104,24 @@ class Condenser:
         self._tail, self._cut = b"", False
 
 
+def _is_escaped(data: bytes, start: int, place: int) -> bool:
+    """True where an odd number of backslashes stands before a place."""
+    before = data[max(start, place - _FEW) : place]
+    slashes = len(before) - len(before.rstrip(b"\\"))
+    if slashes == _FEW:
+        before = data[start:place]
+        slashes = len(before) - len(before.rstrip(b"\\"))
+    return slashes % 2 == 1
+
+
 def _last(text: bytes) -> bytes:
     """The end of a text, from where no escape is broken."""
     start = len(text) - TAIL_BYTES
     if start <= 0:
         return text
+    plain = _PLAIN.search(text, start, start + _FEW)
+    if plain:
+        return text[plain.end() :]
     whole = _end_of_text(text, 0, start)
     return text[whole if start - whole < _LONGEST_ESCAPE else start :]
 
