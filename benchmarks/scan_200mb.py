@@ -7,9 +7,9 @@ usage: PYTHONPATH=src python benchmarks/scan_200mb.py [--agents A,B] [--kinds K,
 For each agent, kind of transcript (see transcripts.py) and number of tokens, rounds that take
 turns: `rg -i -a -c` with the tokens; the path of `evaluate` with google-re2; the same without it.
 Each runs in a process of its own. Printed are medians of CPU seconds (the machine may be shared;
-wall seconds in parentheses), the ratio `rg / ours` of the CPU times, and the most memory a round had
-(VmHWM). Our seconds go from opening the file to the verdict; start-up is told apart. Goals: ratio at
-least 0.7 with google-re2 and 0.2 without, at most 60 MB.
+wall seconds in parentheses), the ratio `rg / ours` of the CPU times, and the most memory that a
+round had (VmHWM). Our seconds go from opening the file to the verdict; start-up is told apart.
+Goals: ratio at least 0.7 with google-re2 and 0.2 without, at most 60 MB.
 
 ripgrep comes from PATH, or from its wheel, installed into a temporary folder, or is missing.
 """

@@ -10,7 +10,7 @@ from typing import Any
 NOISE = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\x1b[31m", b"\xed\xa0\x80", b"\xc3", b"\n",
     b"\\", b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\u0061", b"\\ud800", b"\\/", b"\\\\",
-    "ſ".encode(), b"K", "İ".encode(), "ß".encode(), b"9" * 5_000, b"1e999", b"[" * 300,
+    "ſ".encode(), "\u212a".encode(), "İ".encode(), "ß".encode(), b"9" * 5_000, b"1e999", b"[" * 300,
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 10**30, 1e308, "", " ", "x" * 5_000, "\x00", "\ud800", "ß",

@@ -16,12 +16,15 @@ from routing_action.domain.naming import is_file_token, split_path
 
 Engine: TypeAlias = Literal["auto", "standard", "re2"]
 
-FOLD_TO_ASCII = "ßİıŉſǰẖẗẘẙẚẞKﬀﬁﬂﬃﬄﬅﬆ"
-"""Every other letter that folding, Python's or that of regular expressions, takes for ASCII."""
+FOLD_TO_ASCII = "ßİıŉſǰẖẗẘẙẚẞ\u212aﬀﬁﬂﬃﬄﬅﬆ"
+"""Every other letter that folding, Python's or that of regular expressions, takes for ASCII.
+
+The escape is the Kelvin sign, which looks like a K.
+"""
 
 _SIGNS = "-_/.: "
 """Signs that names have, and that are the same in every case."""
-_RE2_FOLDS = "ſK"
+_RE2_FOLDS = "ſ\u212a"
 _MANY_NEEDLES = 8
 _WORTH_RE2 = 6_000
 """From so many needles, and needles times characters, on re2 wins: a call takes microseconds."""
