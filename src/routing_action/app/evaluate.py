@@ -17,6 +17,7 @@ from routing_action.domain.transcript import Reading, Usage
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import DocumentError
 from routing_action.harness.capture import iterate_blocks, split_lines
+from routing_action.store.measured_files import no_collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,12 @@ def read_transcript(
 ) -> Reading:
     """Feed a whole transcript, in blocks of lines, into a reader and collect its evidence."""
     reader = provider.reader(replace(context, may_name=evidence.may_name))
-    for block in stdout:
-        evidence.extend(reader.feed_block(block))
-    for block in stderr:
-        for line in split_lines(block):
-            reader.feed_stderr(line)
+    with no_collector():
+        for block in stdout:
+            evidence.extend(reader.feed_block(block))
+        for block in stderr:
+            for line in split_lines(block):
+                reader.feed_stderr(line)
     evidence.extend(reader.finish(exit_code))
     return reader.reading
 

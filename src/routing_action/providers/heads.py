@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 
 _MOST_KINDS = 1_000
+_LONG = 1_000
+"""Bytes of the lines of a block, on average, from which heads are not read first."""
 _REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -38,8 +40,11 @@ class Heads:
         self._quiet: set[str] = set()
 
     def read(self, lines: list[bytes]) -> list[Any]:
-        """A head for each line; one without a type where none could be told."""
-        if self._is_quiet is None:
+        """A head for each line; one without a type where none could be told, or it does not pay.
+
+        Long lines are outputs of tools, which are decoded anyway.
+        """
+        if self._is_quiet is None or sum(map(len, lines)) > _LONG * len(lines):
             return [self._unknown] * len(lines)
         try:
             return list(map(self._decode, lines))
