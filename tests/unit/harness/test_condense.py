@@ -109,3 +109,15 @@ def test_what_is_long_without_long_strings_is_cut() -> None:
     line = json.dumps(list(range(5_000))).encode()
     found = condensed(line, 4_000, limit=1_000)
     assert found == line[:1_000]
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 129, 130])
+def test_a_quote_is_the_end_where_no_odd_backslash_stands_before_it(count: int) -> None:
+    """However many there are, and wherever a piece ends among them."""
+    slashes = b"\\" * count
+    line = b'{"a":"' + slashes + (b'"' if count % 2 else b"") + b'","b":1}'
+    value = json.loads(line)
+    for place in (5, 7, 6 + count, 7 + count):
+        found = json.loads(condensed(line, place))
+        assert found["b"] == 1
+        assert value["a"].startswith(found["a"].partition("\n[...]\n")[0])
