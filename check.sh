@@ -12,8 +12,9 @@ usage: ./check.sh [--full]
 
 Sets up the dev environment (once) and runs every check, also after one has failed.
 
-  --full  run the slow tests, and those with real agent CLIs and a browser, too; where no Chromium is
-          found it is installed, on a machine where this runs as root and has apt
+  --full  run the slow tests, those with real agent CLIs and a browser, and the fuzzer (FUZZ_SECONDS,
+          120), too; where no Chromium is found it is installed, on a machine where this runs as root
+          and has apt
 
 exit codes: 0 all checks passed, 1 one or more did not, 2 usage, 4 no environment could be made
 TEXT
@@ -103,9 +104,13 @@ bring_chromium() {
 }
 
 # The readers on many generated outputs; the default run takes a few of each.
-fuzz_readers() {
-  PROPERTY_EXAMPLES=300 run_pytest "$scratch/fuzz.log" tests/contract/test_reader_properties.py
+check_more_properties() {
+  PROPERTY_EXAMPLES=300 run_pytest "$scratch/properties.log" \
+    tests/contract/test_reader_properties.py tests/contract/test_three_ways.py
 }
+
+# Damaged recordings and documents for every reader and parser; what is found is kept and named.
+fuzz_readers() { python -m tests.fuzz --seconds "$FUZZ_SECONDS" | tee -- "$scratch/fuzz.txt" >&3; }
 
 check_coverage() {
   local floor=$1
@@ -161,7 +166,8 @@ run_test_steps() {
   if [[ $full == yes ]]; then
     step 'a browser' bring_chromium
     step 'slow and live tests' run_pytest "$scratch/slow.log" -m 'slow or live'
-    step 'many more properties' fuzz_readers
+    step 'many more properties' check_more_properties
+    step "fuzzing for $FUZZ_SECONDS s" fuzz_readers
   fi
 }
 
@@ -187,6 +193,7 @@ clear_tool_variables() {
 }
 
 full=no
+FUZZ_SECONDS=${FUZZ_SECONDS:-120}
 case ${1:-} in
   --help | -h) usage && exit ;;
   --full) full=yes ;;

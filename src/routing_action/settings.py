@@ -43,6 +43,7 @@ class RunSettings:
     confirm: int = 0
     fail_on_infra: bool = False
     count_subagents: bool = True
+    stop_early: bool = False
     no_progress: bool = False
     output: Path | None = None
     proof_log: Path | None = None

@@ -47,6 +47,10 @@ class KeepingSink:
     def terminal_seen(self) -> bool:
         return unruly_agent.TERMINAL in self.data
 
+    @property
+    def settled(self) -> bool:
+        return unruly_agent.SETTLED in self.data
+
     def write(self, chunk: bytes) -> None:
         if self.failure is not None:
             raise self.failure

@@ -1,7 +1,8 @@
 """A stand-in for Claude Code: prints its record stream, and does what the options say.
 
 Used through AGENT_CLAUDE_TEMPLATE as `python fake_claude.py [OPTIONS] PROMPT`; the prompt may
-carry words for it: `load:NAME`, `mention:NAME`, `status:401`, `fail` and `sleep:SECONDS`.
+carry words for it: `load:NAME`, `mention:NAME`, `status:401`, `fail`, `sleep:SECONDS` (before all
+of that) and `dwell:SECONDS` (after the load).
 """
 
 import argparse
@@ -56,6 +57,7 @@ def main() -> int:
         say({"type": "assistant", "message": {"content": [seen]}})
     if "load" in words:
         load(words["load"])
+    time.sleep(float(words.get("dwell", 0)))
     if options.log and "logged" in words:
         write_log(options.log, words["logged"])
     code = finish(int(words["status"]) if "status" in words else None)

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from routing_action.harness.capabilities import Capabilities
-from routing_action.harness.capture import LineSplitter
+from routing_action.harness.capture import LineBlocks, each_line
 from routing_action.harness.redaction import Redactor
 from tests.fakes import children
 
@@ -24,11 +24,12 @@ class Counter:
     """Redacts, splits and counts, and keeps nothing."""
 
     terminal_seen = False
+    settled = False
 
     def __init__(self) -> None:
         self.total = self.lines = self.longest = 0
         self._redactor = Redactor(["a-secret-that-is-not-there"]).stream()
-        self._splitter = LineSplitter(self._count)
+        self._splitter = LineBlocks(each_line(self._count))
 
     def write(self, chunk: bytes) -> None:
         self.total += len(chunk)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 TERMINAL = b'{"type":"result"}\n'
+SETTLED = b'{"type":"settled"}\n'
 LONG = 300.0
 
 

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from routing_action.domain.transcript import EndedBy
 from routing_action.errors import HarnessError
-from routing_action.harness.capture import LineSplitter, MemorySink, TranscriptSink
+from routing_action.harness.capture import (
+    LINE_LIMIT,
+    LineBlocks,
+    MemorySink,
+    TranscriptSink,
+    each_line,
+)
 from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
 from routing_action.harness.redaction import Redactor
 
@@ -47,8 +53,8 @@ def test_a_transcript_is_whole_redacted_and_private(tmp_path: Path) -> None:
 
     result = run(
         script,
-        TranscriptSink(out, redactor, lines.append),
-        TranscriptSink(err, redactor, lambda line: None),
+        TranscriptSink(out, redactor, each_line(lines.append)),
+        TranscriptSink(err, redactor, lambda block: None),
     )
 
     assert result.exit_code == 0
@@ -64,7 +70,7 @@ def test_lines_arrive_while_the_agent_runs(tmp_path: Path) -> None:
     sink = TranscriptSink(
         tmp_path / "out",
         Redactor([SECRET]),
-        lines.append,
+        each_line(lines.append),
         terminal_seen=lambda: b'{"type":"result"}' in lines,
     )
 
@@ -79,7 +85,7 @@ def test_an_older_file_is_replaced_and_made_private(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"old and long")
     path.chmod(0o644)
-    sink = TranscriptSink(path, Redactor(), lambda line: None)
+    sink = TranscriptSink(path, Redactor(), lambda block: None)
 
     sink.write(b"new")
     sink.close()
@@ -92,7 +98,7 @@ def test_an_older_file_is_replaced_and_made_private(tmp_path: Path) -> None:
 def test_every_chunk_is_on_disk_at_once(tmp_path: Path) -> None:
     """Should the harness be killed, what came so far is kept."""
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), lambda line: None)
+    sink = TranscriptSink(path, Redactor([SECRET]), lambda block: None)
 
     sink.write(b"half a line, then sk-ant")
 
@@ -104,7 +110,7 @@ def test_every_chunk_is_on_disk_at_once(tmp_path: Path) -> None:
 def test_a_transcript_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     """The file is named, with what to do."""
     with pytest.raises(HarnessError, match="missing/out") as caught:
-        TranscriptSink(tmp_path / "missing" / "out", Redactor(), lambda line: None)
+        TranscriptSink(tmp_path / "missing" / "out", Redactor(), lambda block: None)
 
     assert caught.value.remedy
 
@@ -114,7 +120,7 @@ def test_a_transcript_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(HarnessError):
-        TranscriptSink(tmp_path / "out", Redactor(), lambda line: None)
+        TranscriptSink(tmp_path / "out", Redactor(), lambda block: None)
 
     assert not (tmp_path / "elsewhere").exists()
 
@@ -122,7 +128,7 @@ def test_a_transcript_does_not_follow_a_link(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_ends_the_agent(tmp_path: Path) -> None:
     """Output that cannot be kept is an error of the harness, not a silent loss."""
-    sink = TranscriptSink(tmp_path / "out", Redactor(), lambda line: None)
+    sink = TranscriptSink(tmp_path / "out", Redactor(), lambda block: None)
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, sink._descriptor)
     os.close(full)
@@ -134,7 +140,7 @@ def test_a_full_disk_ends_the_agent(tmp_path: Path) -> None:
 def test_only_newlines_end_a_line() -> None:
     """U+2028, NEL, form feeds and carriage returns stand inside JSON strings."""
     lines: list[bytes] = []
-    splitter = LineSplitter(lines.append)
+    splitter = LineBlocks(each_line(lines.append))
 
     splitter.feed("a\u2028b\u0085c\fd\re\n".encode())
     splitter.feed(b"")
@@ -150,7 +156,7 @@ def test_only_newlines_end_a_line() -> None:
 def test_any_chunking_gives_the_same_lines(chunks: list[bytes]) -> None:
     """Lines do not depend on how the pipe was read."""
     lines: list[bytes] = []
-    splitter = LineSplitter(lines.append)
+    splitter = LineBlocks(each_line(lines.append))
 
     for chunk in chunks:
         splitter.feed(chunk)
@@ -164,9 +170,9 @@ def test_a_line_beyond_the_limit_is_cut_for_the_reader_alone(tmp_path: Path) -> 
     """The file keeps it all; the next line is whole again."""
     path = tmp_path / "out"
     lines: list[bytes] = []
-    sink = TranscriptSink(path, Redactor(), lines.append, line_limit=10)
+    sink = TranscriptSink(path, Redactor(), each_line(lines.append), line_limit=10)
 
-    for chunk in (b"x" * 8, b"y" * 8, b"z" * 8 + b"\nnext\n" + b"w" * 11 + b"\n", b"v" * 12):
+    for chunk in (b"x" * 8, b"y" * 8, b"z" * 8 + b"\nnext\n" + b"w", b"w" * 10 + b"\n", b"v" * 12):
         sink.write(chunk)
     sink.close()
 
@@ -178,7 +184,7 @@ def test_a_long_line_reaches_file_and_reader_whole(tmp_path: Path) -> None:
     """P4: one line of 200 KB is nothing special."""
     lines: list[bytes] = []
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), lines.append)
+    sink = TranscriptSink(path, Redactor([SECRET]), each_line(lines.append))
 
     result = run("head -c 200000 /dev/zero | tr '\\0' x; echo", sink, MemorySink())
 
@@ -188,16 +194,16 @@ def test_a_long_line_reaches_file_and_reader_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_very_long_line_reaches_file_and_reader_whole(tmp_path: Path) -> None:
-    """P4: one line of 50 MB neither."""
+def test_a_very_long_line_reaches_the_file_whole(tmp_path: Path) -> None:
+    """P4: one line of 50 MB neither; what is no JSON is cut for the reader."""
     sizes: list[int] = []
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), lambda line: sizes.append(len(line)))
+    sink = TranscriptSink(path, Redactor([SECRET]), each_line(lambda line: sizes.append(len(line))))
 
     result = run("head -c 50000000 /dev/zero | tr '\\0' x; echo; echo end", sink, MemorySink())
 
     assert result.exit_code == 0
-    assert sizes == [50_000_000, 3]
+    assert sizes == [LINE_LIMIT, 3]
     assert path.stat().st_size == 50_000_005
 
 

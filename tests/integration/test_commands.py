@@ -67,8 +67,12 @@ def test_evaluate_takes_the_way_the_run_ended(project: Project) -> None:
         "--stderr", str(CLAUDE / "i_hang.stderr"),
     )  # fmt: skip
     killed = evaluate(project, CLAUDE / "k_kill", "--token", "x", "--exit-code", "-9")
+    stopped = evaluate(
+        project, CLAUDE / "k_kill", "--token", "x", "--exit-code", "-9", "--stopped-early"
+    )
     assert json.loads(late.stdout)["run"]["outcome"] == "timeout"
     assert json.loads(killed.stdout)["run"]["outcome"] == "killed"
+    assert json.loads(stopped.stdout)["run"]["outcome"] == "completed"
 
 
 def test_d8_loads_in_a_sub_agent_count_unless_the_policy_says_no(project: Project) -> None:

@@ -23,8 +23,9 @@ from tests.fakes.children import (
     seconds,
     shell,
 )
-from tests.fakes.unruly_agent import TERMINAL
+from tests.fakes.unruly_agent import SETTLED, TERMINAL
 
+ENOUGH = f"echo '{SETTLED.decode().strip()}'"
 RESULT = f"echo '{TERMINAL.decode().strip()}'"
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks into /proc")
@@ -323,3 +324,45 @@ def test_silence_after_the_result_is_the_graces_matter() -> None:
     result = finish(run)
 
     assert result.ended_by is EndedBy.TERMINAL_GRACE
+
+
+# --- stopped early --------------------------------------------------------------------------------
+
+
+def test_an_agent_is_ended_once_nothing_more_matters() -> None:
+    """Its group and whatever it started are gone, and it is no time-out."""
+    run = shell(f"setsid sleep 300 & {ENOUGH}; sleep 300; echo never")
+
+    result = finish(run)
+
+    assert (result.ended_by, result.timed_out) == (EndedBy.STOPPED_EARLY, False)
+    assert run.output == SETTLED
+    assert seconds(result) < 0.4 + SLACK
+
+
+def test_an_agent_that_will_not_be_stopped_is_killed() -> None:
+    """SIGTERM is ignored: it has the usual grace."""
+    run = shell(f"{ENOUGH}; {STUBBORN}", term_grace_seconds=0.4)
+
+    result = finish(run)
+
+    assert (result.ended_by, result.exit_code) == (EndedBy.STOPPED_EARLY, -9)
+
+
+def test_an_agent_that_has_printed_its_result_is_not_stopped() -> None:
+    """The run is over: it may exit by itself."""
+    run = shell(f"printf '%s%s' '{TERMINAL.decode()}' '{SETTLED.decode()}'; sleep 0.1; exit 3")
+
+    result = finish(run)
+
+    assert (result.ended_by, result.exit_code) == (EndedBy.EXIT, 3)
+
+
+def test_the_first_reason_to_end_counts() -> None:
+    """A deadline that has passed before stays a time-out."""
+    run = shell(f"end() {{ {ENOUGH}; exit 0; }}; trap end TERM; sleep 300 & wait", wall_seconds=0.3)
+
+    result = finish(run)
+
+    assert result.ended_by is EndedBy.WALL_DEADLINE
+    assert SETTLED in run.output

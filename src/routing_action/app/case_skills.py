@@ -38,7 +38,7 @@ def read_skills(source: Path) -> SkillSet:
 def _plugin_name(source: Path) -> str:
     try:
         plugin = json.loads((source / _PLUGIN_FILE).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     name = plugin.get("name") if isinstance(plugin, dict) else None
     return name if isinstance(name, str) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,13 @@ from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.evidence import EvidenceCollector, Hit, explain_hit
 from routing_action.domain.naming import is_file_token
 from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
+from routing_action.domain.prefilter import Engine, Prefilter
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.transcript import Reading, Usage
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import DocumentError
+from routing_action.harness.capture import iterate_blocks, split_lines
+from routing_action.store.measured_files import no_collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,10 @@ class Evaluation:
     verdict: Verdict | None = None
 
 
-def iterate_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, split at LF alone, without it; constant memory but for the line."""
+def read_blocks(path: Path) -> Iterator[bytes]:
+    """The lines of a transcript in blocks, as a live run reads them; its size does not matter."""
     try:
-        with path.open("rb") as file:
-            for line in file:
-                yield line.removesuffix(b"\n")
+        yield from iterate_blocks(path)
     except OSError as error:
         raise DocumentError(
             f"cannot be read: {error.strerror}",
@@ -51,12 +52,14 @@ def read_transcript(
     evidence: EvidenceCollector,
     exit_code: int | None,
 ) -> Reading:
-    """Feed a whole transcript into a reader and collect its evidence."""
-    reader = provider.reader(context)
-    for line in stdout:
-        evidence.extend(reader.feed(line))
-    for line in stderr:
-        reader.feed_stderr(line)
+    """Feed a whole transcript, in blocks of lines, into a reader and collect its evidence."""
+    reader = provider.reader(replace(context, may_name=evidence.may_name))
+    with no_collector():
+        for block in stdout:
+            evidence.extend(reader.feed_block(block))
+        for block in stderr:
+            for line in split_lines(block):
+                reader.feed_stderr(line)
     evidence.extend(reader.finish(exit_code))
     return reader.reading
 
@@ -70,10 +73,15 @@ def evaluate_tokens(
     end: RunEnd,
     context: ReadContext,
     count_subagents: bool = True,
+    engine: Engine = "auto",
 ) -> Evaluation:
     """The best hit for each token, and how the run ended."""
+    wanted = tuple(dict.fromkeys(tokens))
     evidence = EvidenceCollector(
-        provider.name, tuple(dict.fromkeys(tokens)), count_subagents=count_subagents
+        provider.name,
+        wanted,
+        count_subagents=count_subagents,
+        prefilter=Prefilter(wanted, engine),
     )
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
@@ -100,6 +108,7 @@ def evaluate_case(
         expectations.tokens,
         expectations.any_tokens,
         count_subagents=count_subagents,
+        prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
     )
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code

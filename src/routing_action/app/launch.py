@@ -55,6 +55,7 @@ class ReplayLauncher:
             cli_version=recorded.cli_version or None,
             model=recorded.model or None,
             wall_seconds=recorded.timeout_s or None,
+            output_bytes=self._recordings.output_bytes(agent, case_id, unit.trial),
             close=lambda: _left(remove_tree(folder)),
         )
 

@@ -45,8 +45,12 @@ def build_row(
     evidence: EvidenceCollector,
     redactor: Redactor,
 ) -> UnitResult:
-    """The row of one unit, with every text redacted."""
+    """The row of one unit, with every text redacted.
+
+    What a run that was stopped early had used until then says nothing about the whole.
+    """
     case = run.unit.case
+    stopped = run.ended_by is EndedBy.STOPPED_EARLY
     hits = {token: _token_hit(hit, redactor) for token, hit in verdict.hits.items()}
     return UnitResult(
         unit_run_id=run.unit_run_id,
@@ -80,8 +84,8 @@ def build_row(
         recognised_events=reading.recognised,
         unrecognised_events=reading.unrecognised,
         catalogue=reading.catalogue,
-        usage=_usage(reading.usage),
-        cost_usd=reading.cost_usd,
+        usage=None if stopped else _usage(reading.usage),
+        cost_usd=None if stopped else reading.cost_usd,
         cli_version=reading.cli_version or run.cli_version,
         model=reading.model or run.model,
         started_at_utc=run.started_at,

@@ -19,9 +19,11 @@ from routing_action.domain.results import (
     Options,
     PairSummary,
     Results,
+    UnitResult,
     summarise,
     summarise_pairs,
 )
+from routing_action.domain.transcript import EndedBy
 from routing_action.domain.verdict import Status
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.harness.lifecycle import LifecycleLog
@@ -124,6 +126,8 @@ async def run_batch(
     code, reason = judge_run(results, settings.fail_on_infra)
     ledger.finish(results, code)
     lifecycle.summary(results.summary)
+    if settings.stop_early:
+        lifecycle.note(describe_stops(rounds.ended, runner.unread_bytes))
     return Batch(results, folder, code, reason)
 
 
@@ -132,6 +136,13 @@ async def _write_early(cancel: asyncio.Event, write: Callable[[], object]) -> No
     await cancel.wait()
     with contextlib.suppress(HarnessError):  # the last writing tells it
         write()
+
+
+def describe_stops(rows: Sequence[UnitResult], unread_bytes: int) -> str:
+    """How many units were stopped early; of replayed ones also how much was not read."""
+    stopped = sum(row.ended_by is EndedBy.STOPPED_EARLY for row in rows)
+    unread = f", {unread_bytes} bytes of their recordings not read" if unread_bytes else ""
+    return f"stopped early: {stopped} of {len(rows)} units{unread}"
 
 
 def _results(options: Options, rounds: Rounds, batch_run_id: str, ports: Ports) -> Results:
@@ -192,6 +203,7 @@ def _options(plan: Plan, settings: RunSettings, shard: Shard) -> Options:
         provider_models=dict(settings.provider_models),
         subagent_loads="count" if settings.count_subagents else "ignore",
         allow_log_fallback_pass=settings.allow_log_fallback_pass,
+        stop_early=settings.stop_early,
         skills=str(settings.skills) if settings.skills else None,
         max_parallel=settings.max_parallel,
         log_scan=settings.scans_logs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -12,15 +12,17 @@ from routing_action.app.ports import Ports, format_time
 from routing_action.app.rows import RunRecord, build_row, explain_failure, read_excerpt
 from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
+from routing_action.domain.early_stop import is_settled
 from routing_action.domain.evidence import EvidenceCollector, as_log_line
 from routing_action.domain.outcome import Outcome, RunEnd
 from routing_action.domain.plan import Unit
+from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Provider, ReadContext, Reader
 from routing_action.domain.results import UnitResult
 from routing_action.domain.transcript import EndedBy, Reading
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import HarnessError
-from routing_action.harness.capture import TranscriptSink
+from routing_action.harness.capture import TranscriptSink, each_line
 from routing_action.harness.lifecycle import LifecycleLog
 from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
 from routing_action.harness.redaction import Redactor
@@ -32,7 +34,8 @@ from routing_action.store.batch import BatchFolder
 class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
-    `wall_seconds` is a deadline of this unit's own; None takes the settings'.
+    `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
+    how much it is going to print, where that is known: in a replay.
     `close` takes everything away again and gives notes about what it could not.
     """
 
@@ -44,6 +47,7 @@ class Launch:
     cli_version: str | None = None
     model: str | None = None
     wall_seconds: float | None = None
+    output_bytes: int | None = None
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
 
@@ -63,6 +67,7 @@ class _Trace:
     expectations: Expectations
     evidence: EvidenceCollector
     reader: Reader
+    taken: int = 0
 
 
 class UnitRunner:
@@ -92,6 +97,7 @@ class UnitRunner:
         self.cancel = cancel
         self.hurry = hurry
         self.stopped: dict[str, str] = {}
+        self.unread_bytes = 0
         self._versions = VersionProbe()
 
     async def run(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
@@ -125,6 +131,7 @@ class UnitRunner:
             exit_code=result.exit_code,
             timed_out=result.ended_by.is_deadline,
             cancelled=result.ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
+            stopped_early=result.ended_by is EndedBy.STOPPED_EARLY,
         )
         verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
         version = launch.cli_version or await self._version(unit, unit_run_id, launch, reading, end)
@@ -143,12 +150,23 @@ class UnitRunner:
             error=explain_failure(
                 unit.agent, verdict.outcome, reading, result.start_error, read_excerpt(files[1])
             ),
-            notes=launch.notes,
+            notes=(*launch.notes, *self._saved(launch, trace, end)),
             cli_version=version,
             model=launch.model,
             matched_log_file=log_file,
         )
         return build_row(record, verdict, reading, trace.evidence, self.redactor)
+
+    def _saved(self, launch: Launch, trace: _Trace, end: RunEnd) -> tuple[str, ...]:
+        """What is known of the part that an early stop left out."""
+        if not end.stopped_early:
+            return ()
+        note = "stopped early: usage and cost of the whole run are not known"
+        if launch.output_bytes is None:
+            return (note,)
+        unread = max(0, launch.output_bytes - trace.taken)
+        self.unread_bytes += unread
+        return (note, f"{unread} of {launch.output_bytes} bytes of the recording were not read")
 
     async def _version(
         self, unit: Unit, unit_run_id: str, launch: Launch, reading: Reading, end: RunEnd
@@ -164,9 +182,9 @@ class UnitRunner:
         expectations = expectations_for(
             unit.case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
         )
-        return _Trace(
-            expectations, self._collector(unit, expectations), provider.reader(launch.context)
-        )
+        evidence = self._collector(unit, expectations)
+        context = replace(launch.context, may_name=evidence.may_name)
+        return _Trace(expectations, evidence, provider.reader(context))
 
     def _collector(self, unit: Unit, expectations: Expectations) -> EvidenceCollector:
         return EvidenceCollector(
@@ -174,6 +192,7 @@ class UnitRunner:
             expectations.tokens,
             expectations.any_tokens,
             count_subagents=self.settings.count_subagents,
+            prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
         )
 
     async def _process(
@@ -184,17 +203,18 @@ class UnitRunner:
         stdout = TranscriptSink(
             self.folder.stdout_file(unit_run_id),
             self.redactor,
-            lambda line: evidence.extend(reader.feed(line)),
+            lambda block: evidence.extend(reader.feed_block(block)),
             terminal_seen=lambda: reader.terminal_seen,
+            settled=lambda: self._is_settled(unit, trace),
         )
         stderr = TranscriptSink(
-            self.folder.stderr_file(unit_run_id), self.redactor, reader.feed_stderr
+            self.folder.stderr_file(unit_run_id), self.redactor, each_line(reader.feed_stderr)
         )
         limits = ProcessLimits(
             wall_seconds=launch.wall_seconds or self.settings.timeout_for(unit.agent),
             idle_seconds=self.settings.idle_timeout_seconds,
         )
-        return await run_process(
+        result = await run_process(
             launch.argv,
             cwd=launch.cwd,
             env=launch.env,
@@ -204,6 +224,13 @@ class UnitRunner:
             marker=unit_run_id,
             cancel=self.cancel,
             hurry=self.hurry,
+        )
+        trace.taken = stdout.taken
+        return result
+
+    def _is_settled(self, unit: Unit, trace: _Trace) -> bool:
+        return self.settings.stop_early and is_settled(
+            unit.case, trace.expectations, trace.evidence
         )
 
     def _scan_logs(self, unit: Unit, launch: Launch, trace: _Trace) -> str | None:

@@ -14,7 +14,7 @@ from routing_action.app.evaluate import (
     evaluate_case,
     evaluate_tokens,
     explain_evaluation,
-    iterate_lines,
+    read_blocks,
 )
 from routing_action.cli.options import cases_option, find_provider, split_list
 from routing_action.domain.case import Case, Expectations, expectations_for
@@ -50,6 +50,7 @@ from routing_action.store.documents import find_cases_file, read_cases
     help="How the CLI ended; negative for a signal.",
 )
 @click.option("--timed-out", is_flag=True, help="A deadline ended the run.")
+@click.option("--stopped-early", is_flag=True, help="`run --stop-early` ended the run.")
 @cases_option
 @click.option("--case-id", metavar="ID", help="Judge this case of --cases.")
 @click.option(
@@ -81,6 +82,7 @@ def command(
     stderr_file: Path | None,
     exit_code: int,
     timed_out: bool,
+    stopped_early: bool,
     cases_file: Path | None,
     case_id: str | None,
     tokens: tuple[str, ...],
@@ -95,11 +97,11 @@ def command(
     """
     provider = find_provider(agent)
     case = _chosen_case(cases_file, case_id, tokens)
-    end = RunEnd(exit_code=exit_code, timed_out=timed_out)
+    end = RunEnd(exit_code=exit_code, timed_out=timed_out, stopped_early=stopped_early)
     context = ReadContext(skills_roots=roots)
     counted = subagent_loads == "count"
-    stdout = iterate_lines(stdout_file)
-    stderr: Iterable[bytes] = iterate_lines(stderr_file) if stderr_file else ()
+    stdout = read_blocks(stdout_file)
+    stderr: Iterable[bytes] = read_blocks(stderr_file) if stderr_file else ()
     expectations: Expectations | None = None
     if case is None:
         wanted = tuple(token.strip() for token in tokens if token.strip())

@@ -6,15 +6,28 @@ Order of hits: lower tier, then higher score, then CLI output over logs, then fi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from routing_action.domain.naming import names_token
-from routing_action.domain.tiers import compute_tier, effective_tier
+from routing_action.domain.prefilter import Prefilter
+from routing_action.domain.tiers import (
+    MENTION_SCORE,
+    TOOL_USE_SCORE,
+    compute_tier,
+    effective_tier,
+)
 from routing_action.domain.transcript import EvidenceLine, LineKind, SourceKind
 
 PROOF_LIMIT = 2000
 """Characters of a proof line that are kept."""
+
+_CEILINGS = {
+    LineKind.TOOL_CALL: (3, -TOOL_USE_SCORE),
+    LineKind.TOOL_RESULT: (3, -MENTION_SCORE),
+    LineKind.MENTION: (3, -MENTION_SCORE),
+}
+"""The best rank, but for its source, that a line of a kind can have: most are done with soon."""
 
 _ACTIVITY = (LineKind.LOAD, LineKind.ATTEMPT, LineKind.READ, LineKind.TOOL_CALL)
 
@@ -93,13 +106,15 @@ class EvidenceCollector:
 
     `loads` lists the skills that were natively loaded, in order and without repeats; `attempts`
     those called without success. `activity` is True after any tool or skill event. Where
-    `count_subagents` is off, a load in a sub-agent is worth no more than an attempt.
+    `count_subagents` is off, a load in a sub-agent is worth no more than an attempt. What the
+    `prefilter` of all these tokens and words rules out is not judged.
     """
 
     agent: str
     tokens: tuple[str, ...]
     any_tokens: tuple[str, ...] = ()
     count_subagents: bool = True
+    prefilter: Prefilter | None = None
     hits: dict[str, Hit] = field(default_factory=dict)
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
     loads: list[str] = field(default_factory=list)
@@ -107,20 +122,47 @@ class EvidenceCollector:
     wrong_copies: set[str] = field(default_factory=set)
     activity: bool = False
 
+    @property
+    def may_name(self) -> Callable[[str], bool] | None:
+        """What a reader may rule texts out by."""
+        return self.prefilter.may_name if self.prefilter is not None else None
+
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""
         if line.subagent and line.kind is LineKind.LOAD and not self.count_subagents:
             line = replace(line, kind=LineKind.ATTEMPT)
-        for token in self.tokens:
+        tokens, words = self._candidates(line)
+        for token in tokens:
             hit = build_hit(self.agent, token, line)
             if hit is not None:
                 self._keep(token, hit)
+        for word in words:
+            if word not in self.any_hits and _holds(line.text, word):
+                self.any_hits[word] = line
         self._note_activity(line)
 
     def extend(self, lines: Iterable[EvidenceLine]) -> None:
         """Add each line in order."""
         for line in lines:
             self.add(line)
+
+    def _candidates(self, line: EvidenceLine) -> tuple[Sequence[str], Sequence[str]]:
+        """The tokens that a line may be a better hit for, and the activity words it may hold."""
+        prefilter = self.prefilter
+        if prefilter is None or line.kind in (LineKind.LOAD, LineKind.ATTEMPT):
+            return self.tokens, self.any_tokens
+        text = f"{line.text}\n{line.path}" if line.path else line.text
+        if not prefilter.may_name(text):
+            return (), ()
+        return prefilter.among(text, self._open_tokens(line)), self.any_tokens
+
+    def _open_tokens(self, line: EvidenceLine) -> Sequence[str]:
+        """The tokens for which a line of this kind could be better than what there is."""
+        ceiling = _CEILINGS.get(line.kind)
+        if ceiling is None or line.wrong_copy or line.source is not SourceKind.CLI_OUTPUT:
+            return self.tokens
+        best, hits = (*ceiling, 0), self.hits
+        return [token for token in self.tokens if token not in hits or best < hits[token].rank]
 
     def _keep(self, token: str, hit: Hit) -> None:
         earlier = self.hits.get(token)
@@ -136,9 +178,6 @@ class EvidenceCollector:
             self.loads.append(line.skill)
         if line.kind is LineKind.ATTEMPT and line.skill and line.skill not in self.attempts:
             self.attempts.append(line.skill)
-        for token in self.any_tokens:
-            if token not in self.any_hits and _holds(line.text, token):
-                self.any_hits[token] = line
 
     def best_of(self, names: Iterable[str]) -> Hit | None:
         """The best hit among several names of one token (aliases)."""

@@ -73,6 +73,7 @@ class MeasuredOptions(msgspec.Struct, frozen=True):
     provider_models: dict[str, str] = msgspec.field(default_factory=dict)
     subagent_loads: Literal["count", "ignore"] = "count"
     allow_log_fallback_pass: bool = False
+    stop_early: bool = False
     workspace: Literal["isolated", "shared"] = "isolated"
 
 

@@ -40,7 +40,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How the process ended. `started` is False where the CLI could not be started at all."""
+    """How the process ended. `started` is False where the CLI could not be started at all.
+
+    `stopped_early`: we ended it since nothing that it could still do mattered.
+    """
 
     started: bool = True
     exit_code: int | None = 0
@@ -49,6 +52,7 @@ class RunEnd:
     limit: bool = False
     staging_failed: bool = False
     not_run: bool = False
+    stopped_early: bool = False
 
 
 def decide_outcome(reading: Reading, end: RunEnd) -> Outcome:
@@ -57,6 +61,8 @@ def decide_outcome(reading: Reading, end: RunEnd) -> Outcome:
         return Outcome.NOT_RUN
     if not end.started or (end.exit_code in _NOT_EXECUTABLE and reading.recognised == 0):
         return Outcome.CLI_MISSING
+    if end.stopped_early:
+        return Outcome.COMPLETED
     failure = reading.failure or (None if reading.terminal else reading.retrying)
     if failure is not None:
         return Outcome(failure.value)

@@ -19,6 +19,10 @@ class Reader(Protocol):
         """Take the next stdout line without its newline; give what it proves."""
         ...
 
+    def feed_block(self, block: bytes) -> Iterable[EvidenceLine]:
+        """Take whole stdout lines, each but the last ended by LF: what `feed` of each gives."""
+        ...
+
     def feed_stderr(self, line: bytes) -> None:
         """Take the next stderr line; it can explain a failure, never give evidence."""
         ...
@@ -44,11 +48,13 @@ class ReadContext:
 
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
+    Where `may_name` is given, text that it rules out need not be told: it can name no token.
     """
 
     skills_roots: tuple[str, ...] = ()
     cwd: str = ""
     home: str = ""
+    may_name: Callable[[str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

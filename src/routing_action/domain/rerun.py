@@ -54,6 +54,8 @@ def _limits(options: _AnyOptions, agent: str) -> Iterator[str]:
         yield from ("--subagent-loads", options.subagent_loads)
     if options.allow_log_fallback_pass:
         yield "--allow-log-fallback-pass"
+    if options.stop_early:
+        yield "--stop-early"
 
 
 def select_case(command: str, case_id: str) -> str:

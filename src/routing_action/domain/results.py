@@ -140,6 +140,7 @@ class Options(_Model):
     provider_models: dict[str, str] = Field(default_factory=dict)
     subagent_loads: Literal["count", "ignore"] = "count"
     allow_log_fallback_pass: bool = False
+    stop_early: bool = False
     skills: str | None = None
     max_parallel: Annotated[int, Field(ge=1)]
     log_scan: bool

@@ -34,6 +34,7 @@ class EndedBy(StrEnum):
     TERMINAL_GRACE = "terminal_grace"
     WALL_DEADLINE = "wall_deadline"
     IDLE_DEADLINE = "idle_deadline"
+    STOPPED_EARLY = "stopped_early"
     CANCELLED = "cancelled"
     START_FAILED = "start_failed"
     NOT_STARTED = "not_started"

@@ -1,4 +1,4 @@
-"""Where the output of a process goes: redacted into a file, and line by line to a reader.
+"""Where the output of a process goes: redacted into a file, and in blocks of lines to a reader.
 
 Holds no more than one line, and takes no notice of what the lines say.
 """
@@ -7,63 +7,112 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from routing_action.errors import HarnessError
+from routing_action.harness.condense import Condenser
 from routing_action.harness.redaction import Redactor
 
-LINE_LIMIT = 64 * 1024 * 1024
+LINE_LIMIT = 8 * 1024 * 1024
+"""Bytes of a line that are held; of a longer one the long strings are condensed."""
+READ_BYTES = 256 * 1024
 
 
 def _never() -> bool:
     return False
 
 
-class LineSplitter:
-    """Cuts a stream at newline bytes alone, and hands on each line without its newline.
+class LineBlocks:
+    """Cuts a stream at newline bytes alone, and hands on blocks of whole lines.
 
-    U+2028, U+0085, form feeds and carriage returns end no line: they can stand in a JSON string.
-    Of a line longer than the limit (bytes) only its beginning is handed on.
+    Every line of a block is ended by its newline, but for a last one that none ended. U+2028,
+    U+0085, form feeds and carriage returns end no line: they can stand in a JSON string. A line
+    that comes in several chunks and is longer than the limit (bytes) is condensed, and then cut.
     """
 
-    def __init__(self, on_line: Callable[[bytes], None], limit: int = LINE_LIMIT) -> None:
-        self._on_line = on_line
+    def __init__(self, on_block: Callable[[bytes], None], limit: int = LINE_LIMIT) -> None:
+        self._on_block = on_block
         self._limit = limit
         self._pending = io.BytesIO()  # grows in place, and gives its buffer away without a copy
+        self._condenser: Condenser | None = None
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the stream."""
-        *complete, rest = chunk.split(b"\n")
-        if complete:
-            self._append(complete[0])
+        start = 0
+        if self._condenser is not None or self._pending.tell():
+            start = chunk.find(b"\n") + 1
+            self._append(chunk[:start] if start else chunk)
+            if not start:
+                return
             self._end_line()
-            for line in complete[1:]:
-                self._on_line(line[: self._limit])
-        self._append(rest)
+        end = chunk.rfind(b"\n", start) + 1
+        if end > start:
+            self._on_block(chunk[start:end])
+        self._append(chunk[max(start, end) :])
 
     def finish(self) -> None:
         """Hand on a last line that no newline ended; nothing after a newline."""
-        if self._pending.tell():
+        if self._condenser is not None or self._pending.tell():
             self._end_line()
 
     def _append(self, part: bytes) -> None:
-        room = self._limit - self._pending.tell()
-        if part and room > 0:
-            self._pending.write(part[:room])
+        if self._condenser is None and self._pending.tell() + len(part) > self._limit:
+            self._condenser = Condenser(self._limit)
+            self._condenser.feed(self._take_pending())
+        if self._condenser is None:
+            self._pending.write(part)
+        else:
+            self._condenser.feed(part)
 
     def _end_line(self) -> None:
-        line, self._pending = self._pending.getvalue(), io.BytesIO()
-        self._on_line(line)
+        line = self._take_pending() if self._condenser is None else self._condenser.finish()
+        self._condenser = None
+        self._on_block(line)
+
+    def _take_pending(self) -> bytes:
+        data, self._pending = self._pending.getvalue(), io.BytesIO()
+        return data
+
+
+def each_line(on_line: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """Takes blocks, and hands on each line without its newline."""
+
+    def on_block(block: bytes) -> None:
+        for line in split_lines(block):
+            on_line(line)
+
+    return on_block
+
+
+def split_lines(block: bytes) -> list[bytes]:
+    """The lines of a block, without their newlines."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def iterate_blocks(path: Path) -> Iterator[bytes]:
+    """The lines of a file in blocks, as a sink hands them on; OSError where it cannot be read."""
+    blocks: list[bytes] = []
+    splitter = LineBlocks(blocks.append)
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(READ_BYTES):
+            splitter.feed(chunk)
+            yield from blocks
+            blocks.clear()
+    splitter.finish()
+    yield from blocks
 
 
 class TranscriptSink:
-    """Writes one output stream, redacted, to a new file and feeds its complete lines on.
+    """Writes one output stream, redacted, to a new file and feeds its lines on in blocks.
 
     The file is readable by its owner alone, replaces an older one, and gets each chunk at once:
     it is complete up to the last byte that the redactor did not have to hold back, even if we
-    are killed. `on_line` gets each line as it is in the file, without its newline; a line beyond
-    `line_limit` bytes is cut for `on_line`, and whole in the file. Raises HarnessError where the
+    are killed. `on_block` gets whole lines as they are in the file; a line beyond `line_limit`
+    bytes is condensed for it, and whole in the file. Raises HarnessError where the
     file cannot be made, OSError where it cannot be written.
     """
 
@@ -71,14 +120,17 @@ class TranscriptSink:
         self,
         path: Path,
         redactor: Redactor,
-        on_line: Callable[[bytes], None],
+        on_block: Callable[[bytes], None],
         *,
         terminal_seen: Callable[[], bool] = _never,
+        settled: Callable[[], bool] = _never,
         line_limit: int = LINE_LIMIT,
     ) -> None:
         self._stream = redactor.stream()
-        self._lines = LineSplitter(on_line, line_limit)
+        self._lines = LineBlocks(on_block, line_limit)
         self._terminal_seen = terminal_seen
+        self._settled = settled
+        self._taken = 0
         self._descriptor = _create(path)
 
     @property
@@ -86,8 +138,19 @@ class TranscriptSink:
         """What the reader says of the lines so far."""
         return self._terminal_seen()
 
+    @property
+    def settled(self) -> bool:
+        """What is said of the verdict so far."""
+        return self._settled()
+
+    @property
+    def taken(self) -> int:
+        """Bytes that came, before secrets were taken out."""
+        return self._taken
+
     def write(self, chunk: bytes) -> None:
         """Redact, store and hand on; the file comes first, so that it lacks nothing."""
+        self._taken += len(chunk)
         self._store(self._stream.feed(chunk))
 
     def close(self) -> None:
@@ -112,6 +175,7 @@ class MemorySink:
     """Keeps the first `limit` bytes of a stream, for short answers such as a version."""
 
     terminal_seen = False
+    settled = False
 
     def __init__(self, limit: int = 1024 * 1024) -> None:
         self._limit = limit

@@ -24,6 +24,11 @@ class OutputSink(Protocol):
         """True once the output holds its terminal event: the process is expected to exit."""
         ...
 
+    @property
+    def settled(self) -> bool:
+        """True once nothing that may still come matters: the process may be ended."""
+        ...
+
     def close(self) -> None:
         """Say that no more output comes; called exactly once, whatever happened."""
         ...

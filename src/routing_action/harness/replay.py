@@ -67,6 +67,14 @@ class ReplaySet:
         """What is recorded of a pair besides its output: exit code, versions, pace."""
         return self._stems[provider, self._stem(provider, case_id, trial)]
 
+    def output_bytes(self, provider: str, case_id: str, trial: int = 1) -> int:
+        """How many bytes of standard output are recorded of a pair."""
+        stem = self.folder / provider / self._stem(provider, case_id, trial)
+        try:
+            return stem.with_name(f"{stem.name}.stdout").stat().st_size
+        except FileNotFoundError:
+            return 0
+
     def argv_for(
         self,
         provider: str,

@@ -145,7 +145,7 @@ def _plugin_folders(source: Path) -> tuple[Path, ...]:
     file = source / _PLUGIN_FILE
     try:
         plugin = json.loads(file.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DocumentError(
             "is no JSON", file=str(file), remedy="correct the plugin's file"
         ) from error

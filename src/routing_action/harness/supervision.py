@@ -162,6 +162,8 @@ class Supervisor:
         if self._terminal_at is None and any(pipe.sink.terminal_seen for pipe in self._pipes):
             self._terminal_at = self._last_output
             self._on_terminal()
+        elif self._terminal_at is None and any(pipe.sink.settled for pipe in self._pipes):
+            self._finish(EndedBy.STOPPED_EARLY)
 
     def _on_failure(self, error: Exception) -> None:
         if self.failure is None:

@@ -13,16 +13,27 @@ class Call:
     """A tool call that waits for its result.
 
     `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.
+    `line` is the source line, cut.
     """
 
     kind: str
     name: str
     target: str
     number: int
-    quote: str
+    line: bytes
     subagent: bool = False
     partial: bool = False
     cwd: str = ""
+
+    @property
+    def quote(self) -> str:
+        """The source line as text."""
+        return quote_line(self.line)
+
+
+def quote_line(line: bytes) -> str:
+    """A source line as it is quoted: invalid UTF-8 is replaced, and NUL dropped."""
+    return line.decode("utf-8", "replace").replace("\x00", "")
 
 
 class PendingCalls:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from routing_action.domain.naming import plugin_of, same_skill, skill_folder
 from routing_action.domain.provider import Provider, ReadContext
@@ -20,20 +21,30 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.providers.heads import Head, Heads
 from routing_action.providers.records import RecordReader
 
 _BASE = "Base directory for this skill:"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
-_KNOWN = ("system", "assistant", "user", "result", "stream_event", "rate_limit_event")
-_QUIET = (
-    "summary file-history-snapshot queue-operation control_request control_response "
-    "control_cancel_request keep_alive tool_progress tool_use_summary auth_status "
-    "progress attachment last-prompt mode permission-mode ai-title custom-title"
-).split()
+_TOLD_BY_SUBTYPE = ("init", "api_retry")
+_QUIET = frozenset(
+    "stream_event rate_limit_event summary file-history-snapshot queue-operation "
+    "control_request control_response control_cancel_request keep_alive tool_progress "
+    "tool_use_summary auth_status progress attachment last-prompt mode permission-mode "
+    "ai-title custom-title".split()
+)
+
+
+class ClaudeHead(Head):
+    """A system record is told by its subtype."""
+
+    subtype: str = ""
 
 
 class ClaudeReader(RecordReader):
     """Reads `claude -p --output-format stream-json`, and the same records in session logs."""
+
+    heads = Heads(_QUIET.__contains__, ClaudeHead)
 
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""
@@ -56,7 +67,15 @@ class ClaudeReader(RecordReader):
             return self._system(record)
         if kind == "result":
             return self._result(record)
-        return () if kind in _KNOWN or kind in _QUIET else None
+        return () if isinstance(kind, str) and kind in _QUIET else None
+
+    def loud(self, heads: Sequence[Any]) -> list[int]:
+        """Of system records only those that open a run or tell of a retry."""
+        return [
+            place
+            for place in self.heads.loud(heads)
+            if heads[place].type != "system" or heads[place].subtype in _TOLD_BY_SUBTYPE
+        ]
 
     def _system(self, record: Record) -> Iterable[EvidenceLine]:
         subtype = record.get("subtype")
@@ -177,7 +196,7 @@ class ClaudeReader(RecordReader):
         else:
             self.note(retrying=None, failure=None)
             if as_count(record.get("num_turns")):
-                self.note(turns=max(self.summary.turns, 1))
+                self.turns = max(self.turns, 1)
         self.end()
         return self.say(text) if record.get("is_error") is not True else ()
 

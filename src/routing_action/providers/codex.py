@@ -7,7 +7,10 @@ older protocol events under `msg`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
 
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.transcript import EvidenceLine, Usage
@@ -22,24 +25,40 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.heads import Head, Heads
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _QUIET = frozenset({"thread.started", "turn.started", "item.updated"})
 _PROTOCOL_QUIET = frozenset(
-    "session_configured task_started user_message agent_message_delta agent_reasoning "
+    "task_started user_message agent_message_delta agent_reasoning "
     "agent_reasoning_delta agent_reasoning_raw_content agent_reasoning_section_break "
     "agent_reasoning_raw_content_delta exec_command_output_delta exec_approval_request "
     "apply_patch_approval_request patch_apply_begin patch_apply_end turn_diff background_event "
     "plan_update web_search_begin web_search_end mcp_startup_update mcp_startup_complete "
-    "warning token_count stream_info item_started item_completed raw_response_item "
+    "warning stream_info item_started item_completed raw_response_item "
     "deprecation_notice entered_review_mode exited_review_mode shutdown_complete "
     "agent_message_content_delta reasoning_content_delta".split()
 )
 _HEADER = frozenset({"prompt", "workdir", "sandbox"})
 
 
+class CodexMessage(msgspec.Struct, gc=False):
+    """An event of the older protocol."""
+
+    type: str = ""
+
+
+class CodexHead(Head):
+    """The older protocol has its events under `msg`."""
+
+    msg: CodexMessage | None = None
+
+
 class CodexReader(RecordReader):
     """Reads the JSON lines of `codex exec`."""
+
+    heads = Heads(_QUIET.__contains__, CodexHead)
 
     shell_loads = True
     prose_on_stderr = True
@@ -83,6 +102,21 @@ class CodexReader(RecordReader):
         if kind == "item.completed":
             return self._completed(as_record(record.get("item")))
         return self._ending(kind, record)
+
+    def loud(self, heads: Sequence[Any]) -> list[int]:
+        """What has a `msg` is told by it alone."""
+        return [
+            place
+            for place, head in enumerate(heads)
+            if (head.msg is None and head.type not in _QUIET)
+            or (head.msg is not None and head.msg.type not in _PROTOCOL_QUIET)
+        ]
+
+    def pass_over(self, heads: Sequence[Any]) -> None:
+        """The older protocol prints no terminal event."""
+        super().pass_over(heads)
+        if not self._ends_silently:
+            self._ends_silently = any(head.msg is not None for head in heads)
 
     def _ending(self, kind: str, record: Record) -> Iterable[EvidenceLine] | None:
         if kind == "turn.completed":

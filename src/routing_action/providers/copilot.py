@@ -18,7 +18,9 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.heads import Heads
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _FAMILIES = (
     "session.",
@@ -45,6 +47,11 @@ _VIEWS = ("view", "read", "read_file")
 _LIMIT_TYPES = ("max_turns", "turn_limit", "max_autopilot_continues")
 
 
+def _is_quiet(kind: str) -> bool:
+    """An event of a known family that no handler takes."""
+    return kind.startswith(_FAMILIES) and kind not in _HANDLERS
+
+
 class CopilotReader(RecordReader):
     """Reads Copilot's JSON events, or its text lines where it prints no JSON."""
 
@@ -63,6 +70,8 @@ class CopilotReader(RecordReader):
             re.compile(r"^You (?:have no|'ve (?:used|reached)).*", re.IGNORECASE), ApiFailure.QUOTA
         ),
     )
+
+    heads = Heads(_is_quiet)
 
     def __init__(self, context: ReadContext) -> None:
         """Start with no abort seen."""
@@ -94,7 +103,7 @@ class CopilotReader(RecordReader):
         match = loaded or failed
         if match is None:
             return (self.line(LineKind.MENTION, text),)
-        self.note(tool_events=self.summary.tool_events + 1)
+        self.tool_events += 1
         kind = LineKind.LOAD if loaded else LineKind.ATTEMPT
         skill = match["skill"]
         return (self.line(kind, canonical_call(skill), skill=skill),)

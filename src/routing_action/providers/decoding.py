@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from typing import Any
@@ -15,6 +16,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _SHORT = 1000
 _LARGEST_AMOUNT = 1e12
 _LARGEST_NESTED = 1_000_000
+_MOST_DIGITS = 1_000
 
 
 def decode_record(line: bytes) -> Record | None:
@@ -22,7 +24,8 @@ def decode_record(line: bytes) -> Record | None:
 
     Survives a BOM, NUL bytes, invalid UTF-8, lone surrogates and deep nesting.
     """
-    body = line.strip().removeprefix(b"\xef\xbb\xbf").lstrip()
+    body = line if line.startswith(b"{") else line.strip().removeprefix(b"\xef\xbb\xbf").lstrip()
+    body = body.rstrip()
     if not body.startswith(b"{") or not body.endswith(b"}"):
         return None
     try:
@@ -32,12 +35,29 @@ def decode_record(line: bytes) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
+def decode_known(line: bytes) -> Record | None:
+    """The same for a line of which a head was read already."""
+    try:
+        value: Record = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode_record(line)
+    return value
+
+
 def _decode_slowly(body: bytes) -> object:
     text = body.decode("utf-8", "replace").replace("\x00", "")
     try:
-        return _without_surrogates(json.loads(text, strict=False))
+        value = json.loads(text, strict=False, parse_int=_parse_int)
     except (ValueError, RecursionError):
         return None
+    return _without_surrogates(value)
+
+
+def _parse_int(digits: str) -> int | float:
+    """A number of any length is a number: Python refuses those of thousands of digits."""
+    if len(digits) < _MOST_DIGITS:
+        return int(digits)
+    return -math.inf if digits.startswith("-") else math.inf
 
 
 def decode_value(text: str) -> object:
@@ -51,14 +71,32 @@ def decode_value(text: str) -> object:
 
 
 def _without_surrogates(value: object) -> object:
-    """The same value with lone surrogates replaced, so that it can be written as UTF-8."""
-    if isinstance(value, str):
-        return _SURROGATES.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {str(_without_surrogates(k)): _without_surrogates(v) for k, v in value.items()}
-    return value
+    """The same value, changed in place, with lone surrogates replaced: it can be written as UTF-8.
+
+    Not recursive: the depth of a record must not decide whether it is one.
+    """
+    whole = [value]
+    waiting: list[Any] = [whole]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            items = [(_clean(key), _clean(item)) for key, item in one.items()]
+            one.clear()
+            one.update(items)
+            waiting += one.values()
+        elif isinstance(one, list):
+            one[:] = map(_clean, one)
+            waiting += one
+    return whole[0]
+
+
+def _clean(value: object) -> object:
+    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def is_blank(text: str) -> bool:
+    """True for a text of nothing but white space; looks no further than the first other sign."""
+    return not text or text.isspace()
 
 
 def as_record(value: object) -> Record:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from routing_action.domain.provider import Provider
 from routing_action.domain.transcript import EvidenceLine, Usage
@@ -14,17 +15,29 @@ from routing_action.providers.decoding import (
     as_text,
     called_skill,
     flatten_text,
+    is_blank,
     render_arguments,
 )
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.heads import Head, Heads
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
 _BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
 _EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _LIMITS = ("FatalTurnLimitedError", "max_turns", "turn_limit", "MaxSessionTurns")
 
 
+class GeminiHead(Head):
+    """A message is told by who wrote it, and counts for its text alone."""
+
+    role: str = ""
+    content: str = ""
+
+
 class GeminiReader(RecordReader):
     """Reads Gemini's stream; a failing shell command says success, so its output decides."""
+
+    heads = Heads("message".__eq__, GeminiHead)
 
     stderr_rules = (
         StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),
@@ -55,6 +68,31 @@ class GeminiReader(RecordReader):
             return self._error(record)
         return None
 
+    def loud(self, heads: Sequence[Any]) -> list[int]:
+        """Of the messages only those whose text may name a token: they come word by word."""
+        loud = self.heads.loud(heads)
+        texts = [head.content if head.type == "message" else "" for head in heads]
+        named = self._named(texts, range(len(texts)))
+        return sorted({*loud, *named}) if named else loud
+
+    def _named(self, texts: Sequence[str], places: range) -> list[int]:
+        """Where the texts stand that may name a token, found by halves: most often nowhere."""
+        if not places or not self._may_name("\n".join(texts[places.start : places.stop])):
+            return []
+        if len(places) == 1:
+            return list(places)
+        half = len(places) // 2
+        return self._named(texts, places[:half]) + self._named(texts, places[half:])
+
+    def pass_over(self, heads: Sequence[Any]) -> None:
+        """Each message of the assistant is a turn, and says something unless it is blank."""
+        super().pass_over(heads)
+        said = [head.content for head in heads if head.role != "user"]
+        if said:
+            self.turn(len(said))
+            if not self.summary.has_text and any(not is_blank(text) for text in said):
+                self.note(has_text=True)
+
     def _message(self, record: Record) -> Iterable[EvidenceLine]:
         if record.get("role") == "user":
             return ()
@@ -84,7 +122,7 @@ class GeminiReader(RecordReader):
     def _tool_result(self, record: Record) -> Iterable[EvidenceLine]:
         output = flatten_text(record.get("output"))
         ok = record.get("status") == "success" and not record.get("error")
-        code = _EXIT_LINE.search(output)
+        code = _EXIT_LINE.search(output) if "Exit Code: " in output else None
         if code and int(code[1]) != 0:
             ok = False
         base = _BASE.search(output)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from routing_action.domain.provider import Provider, ReadContext
-from routing_action.domain.transcript import EvidenceLine, Usage
+from routing_action.domain.transcript import EvidenceLine, Reading, Usage
 from routing_action.providers.decoding import (
     Record,
     as_amount,
@@ -17,9 +17,11 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.providers.records import RecordReader, StderrRule
+from routing_action.providers.heads import Heads
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 
-_QUIET = ("step_start", "reasoning", "file", "snapshot", "patch", "agent", "retry")
+_QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
 
 
 class OpencodeReader(RecordReader):
@@ -27,11 +29,21 @@ class OpencodeReader(RecordReader):
 
     stderr_rules = (StderrRule(re.compile(r"^(?:Error: )?(?:AI_)?API(?:Call)?Error\b")),)
 
+    heads = Heads(_QUIET.__contains__)
+
     def __init__(self, context: ReadContext) -> None:
         """Start counting tokens at zero."""
         super().__init__(context)
         self._tokens = [0, 0, 0, 0]
         self._cost = 0.0
+        self._steps = 0
+
+    @property
+    def reading(self) -> Reading:
+        """With the sum of what the steps used."""
+        if self._steps:
+            self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
+        return super().reading
 
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Dispatch by type."""
@@ -47,7 +59,7 @@ class OpencodeReader(RecordReader):
             return self._step_finish(part)
         if kind == "error":
             return self._error(as_record(record.get("error")))
-        return () if kind in _QUIET else None
+        return () if isinstance(kind, str) and kind in _QUIET else None
 
     def _tool(self, part: Record) -> Iterable[EvidenceLine]:
         name = as_text(part.get("tool"))
@@ -85,7 +97,7 @@ class OpencodeReader(RecordReader):
         ):
             self._tokens[index] += as_count(value) or 0
         self._cost += as_amount(part.get("cost")) or 0.0
-        self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
+        self._steps += 1
         if part.get("reason") not in ("tool-calls", None):
             self.end()
         return ()

@@ -1,4 +1,4 @@
-"""What every reader shares: lines to records, calls paired with their results, and counting.
+"""What every reader shares: from lines and blocks to records, text mode, and counting.
 
 A provider's reader subclasses `RecordReader` and says what each record means; this module owns
 the rules that hold for all of them, and never raises on any bytes.
@@ -6,67 +6,46 @@ the rules that hold for all of them, and never raises on any bytes.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from routing_action.domain.naming import is_skill_file, skill_folder
 from routing_action.domain.provider import ReadContext
-from routing_action.domain.tiers import canonical_base, canonical_call
 from routing_action.domain.transcript import (
     ApiFailure,
     EvidenceLine,
     LineKind,
     Reading,
 )
-from routing_action.providers.calls import Call, PendingCalls
-from routing_action.providers.decoding import Record, decode_record
-from routing_action.providers.failures import classify_failure
-from routing_action.providers.roots import lies_under
-from routing_action.providers.skill_files import in_a_skills_root, shown_files
+from routing_action.providers.decoding import Record, decode_known, decode_record
+from routing_action.providers.heads import Head, Heads
+from routing_action.providers.proofs import QUOTE_LIMIT, TEXT_LIMIT, ProofWriter
+from routing_action.providers.standard_error import StderrRule, clean_text, find_failure
 
-QUOTE_LIMIT = 4_000
-TEXT_LIMIT = 200_000
-_TARGET_LIMIT = 4_000
 _HELD_BYTES = 8 * 2**20
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_ENVELOPE = ("type", "msg", "event", "sessionID", "session_id", "timestamp")
+_ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
+_BLANK = b" \t\r\x00\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class StderrRule:
-    """An anchored pattern on a standard-error line, and the failure it stands for."""
-
-    pattern: re.Pattern[str]
-    failure: ApiFailure | None = None
-
-
-class RecordReader(ABC):
+class RecordReader(ProofWriter, ABC):
     """Reads one run. Subclasses implement `on_record`, and `on_text` for a text mode.
 
-    `shell_loads` is True where a shell read of SKILL.md is the native load (codex).
+    `heads` says which records prove nothing and change nothing, so that blocks are read without
+    decoding them.
     """
 
-    shell_loads = False
+    heads = Heads()
     prose_on_stderr = False
     stderr_rules: tuple[StderrRule, ...] = ()
 
     def __init__(self, context: ReadContext) -> None:
         """Start at line 0; `context` resolves paths."""
-        self.context = context
-        self.number = 0
-        self.summary = Reading()
-        self.terminal_seen = False
-        self.quote = ""
+        super().__init__(context)
         self._texts = 0
         self._held: list[tuple[int, str]] = []
         self._held_bytes = 0
         self._records = 0
-        self._calls = PendingCalls()
         self._stderr: tuple[ApiFailure, str] | None = None
-        self._subagent = False
         self._finished = False
 
     # ---- the Reader protocol
@@ -74,26 +53,63 @@ class RecordReader(ABC):
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line; blank lines count for the numbering alone."""
         self.number += 1
-        if not line.strip(b" \t\r\x00\xef\xbb\xbf"):
+        if not line.startswith(b"{") and not line.strip(_BLANK):
             return ()
         record = decode_record(line)
         if record is None or not self.is_record(record):
             self._hold_text(line)
             return ()
+        return self._take(line, record)
+
+    def _take(self, line: bytes, record: Record) -> Iterable[EvidenceLine]:
         self._records += 1
-        self.quote = self._quote(line)
+        self._line, self._quote = line[:QUOTE_LIMIT], None
         self._subagent = self.in_subagent(record)
-        return list(self._recognise(record))
+        found = self.on_record(record)
+        if found is None:
+            self.unrecognised += 1
+            return ()
+        self.recognised += 1
+        return list(found)
+
+    def feed_block(self, block: bytes) -> list[EvidenceLine]:
+        """Take whole lines at once: the same as `feed` of each, and fast where most are quiet."""
+        lines = block.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        found: list[EvidenceLine] = []
+        heads = self.heads.read(lines)
+        first = 0
+        for place in self.loud(heads):
+            if place > first:
+                self.pass_over(heads[first:place])
+            found += self._feed_loud(lines[place], heads[place])
+            first = place + 1
+        if len(heads) > first:
+            self.pass_over(heads[first:])
+        return found
+
+    def _feed_loud(self, line: bytes, head: Head) -> Iterable[EvidenceLine]:
+        """Spare a line that is known to be a record what tells whether it is one."""
+        record = decode_known(line) if head.type else None
+        if record is None:
+            return self.feed(line)
+        self.number += 1
+        return self._take(line, record)
+
+    def loud(self, heads: Sequence[Any]) -> list[int]:
+        """The places of the records that must be decoded."""
+        return self.heads.loud(heads)
+
+    def pass_over(self, heads: Sequence[Any]) -> None:
+        """Count quiet records, of which every one is recognised."""
+        self.number += len(heads)
+        self._records += len(heads)
+        self.recognised += len(heads)
 
     def feed_stderr(self, line: bytes) -> None:
         """Keep the last failure that an anchored pattern finds."""
-        text = _clean(line)
-        for rule in self.stderr_rules:
-            match = rule.pattern.search(text)
-            if match:
-                failure = rule.failure or classify_failure(text[:2000])
-                self._stderr = (failure, text[:500])
-                return
+        self._stderr = find_failure(line, self.stderr_rules) or self._stderr
 
     def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
         """Settle what only the end decides: text mode, unanswered calls, standard error."""
@@ -101,16 +117,17 @@ class RecordReader(ABC):
             return ()
         self._finished = True
         found: list[EvidenceLine] = []
-        if self._records and not (self._texts and self.summary.recognised == 0):
-            self._count(unrecognised=self._texts)
+        if self._records and not (self._texts and self.recognised == 0):
+            self.unrecognised += self._texts
         else:  # text mode, in which an agent may have printed JSON of its own
-            self.note(recognised=self._texts + self._records, unrecognised=0)
+            self.recognised, self.unrecognised = self._texts + self._records, 0
             self._records = 0
             for number, text in self._held:
-                self.number, self.quote = number, text[:QUOTE_LIMIT]
+                self.number, self._quote = number, text[:QUOTE_LIMIT]
                 found += self.on_text(text)
             if self._texts:
-                self.note(has_text=True, turns=self.summary.turns + 1)
+                self.note(has_text=True)
+                self.turns += 1
         unanswered = self._calls.take_all()
         for call in unanswered:
             found += self.settle(call, ok=False)
@@ -120,7 +137,7 @@ class RecordReader(ABC):
     @property
     def reading(self) -> Reading:
         """The summary so far."""
-        return replace(self.summary, is_record_stream=self._records > 0)
+        return self.summarise(is_record_stream=self._records > 0)
 
     # ---- for subclasses
 
@@ -130,7 +147,7 @@ class RecordReader(ABC):
 
     def is_record(self, record: Record) -> bool:
         """True where a JSON object is an event of a CLI, not JSON that an agent wrote."""
-        return any(key in record for key in _ENVELOPE)
+        return not _ENVELOPE.isdisjoint(record)
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
         """What a line of plain-text output proves; a mention unless a subclass knows better."""
@@ -140,157 +157,14 @@ class RecordReader(ABC):
         """True where a record belongs to a sub-agent."""
         return False
 
-    def note(self, **changes: Any) -> None:  # noqa: ANN401 - checked by replace
-        """Change fields of the summary."""
-        self.summary = replace(self.summary, **changes)
-
-    def turn(self) -> None:
-        """A model turn happened; whatever failed or was retried before has recovered."""
-        self.note(turns=self.summary.turns + 1, retrying=None, failure=None)
-
-    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
-        """The CLI reports an API failure as final."""
-        failure = classify_failure(message, kind=kind, status=status)
-        self.note(failure=failure, failure_message=message[:500])
-
-    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
-        """The CLI reports that it tries an API call again."""
-        failure = classify_failure(message, kind=kind, status=status)
-        self.note(retrying=failure, failure_message=message[:500])
-
-    def offer(self, names: Iterable[str]) -> None:
-        """The agent says what skills it offers; several lists (sub-agents) are one."""
-        known = self.summary.catalogue or ()
-        self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
-
-    def end(self) -> None:
-        """The CLI printed its genuine terminal event."""
-        self.terminal_seen = True
-        self.note(terminal=True)
-
-    def line(self, kind: LineKind, text: str, **fields: Any) -> EvidenceLine:  # noqa: ANN401
-        """An evidence line at the current source line."""
-        fields.setdefault("number", self.number)
-        fields.setdefault("quote", self.quote)
-        fields.setdefault("subagent", self._subagent)
-        return EvidenceLine(kind, text[:TEXT_LIMIT], **fields)
-
-    def mention(self, text: str, kind: LineKind = LineKind.MENTION) -> list[EvidenceLine]:
-        """Text that proves nothing, or no line at all where it is empty."""
-        return [self.line(kind, text)] if text.strip() else []
-
-    def say(self, text: str) -> list[EvidenceLine]:
-        """Text that the assistant wrote."""
-        if text.strip():
-            self.note(has_text=True)
-        return self.mention(text)
-
-    def call(
-        self,
-        identity: object,
-        kind: str,
-        name: str,
-        target: str,
-        *,
-        partial: bool = False,
-        cwd: str = "",
-    ) -> None:
-        """Remember a tool call until its result comes."""
-        self.note(tool_events=self.summary.tool_events + 1)
-        target = target if kind == "shell" else target[:_TARGET_LIMIT]
-        place = (self.number, self.quote, self._subagent)
-        self._calls.open(identity, Call(kind, name, target, *place, partial, cwd))
-
-    def pending(self, identity: object) -> Call | None:
-        """The call of an id that still waits for its result."""
-        return self._calls.find(identity)
-
-    def forget(self, identity: object) -> None:
-        """Drop a call that its completion told otherwise."""
-        self._calls.close(identity)
-
-    def result(
-        self, identity: object, *, ok: bool, output: str = "", base: str = ""
-    ) -> list[EvidenceLine]:
-        """Pair a result with its call: what the two prove together."""
-        call = self._calls.close(identity)
-        found = [] if call is None else list(self.settle(call, ok=ok, output=output, base=base))
-        return found + self.mention(output, LineKind.TOOL_RESULT)
-
-    def settle(
-        self, call: Call, *, ok: bool, output: str = "", base: str = ""
-    ) -> Iterator[EvidenceLine]:
-        """The evidence lines of a call whose result is known."""
-        place = {"number": call.number, "quote": call.quote, "subagent": call.subagent}
-        if call.kind == "skill" and not call.target:
-            text = f'"name":"Skill" {call.name} {output[:500]}'
-            yield self.line(LineKind.ATTEMPT, text, **place)
-            return
-        if call.kind == "skill":
-            kind = LineKind.LOAD if ok else LineKind.ATTEMPT
-            yield self.line(
-                kind, canonical_call(call.target), skill=call.target, path=base, **place
-            )
-            return
-        if ok and call.kind == "file":
-            yield self._read(call.target, partial=call.partial, place=place)
-        if ok and call.kind == "shell":
-            yield from self._shell_reads(call, output, place)
-        is_command = call.kind == "shell" or call.name.startswith("mcp")
-        detail = "command" if is_command else "tool"
-        text = f"{call.name} {call.target}".strip()
-        path = call.target if call.kind == "file" else ""
-        yield self.line(LineKind.TOOL_CALL, text, path=path, detail=detail, **place)
-
-    # ---- the shell rule
-
-    def _shell_reads(self, call: Call, output: str, place: Record) -> Iterator[EvidenceLine]:
-        shown = shown_files(call.target, call.cwd, output)
-        for path in shown.files:
-            yield self._read(path, partial=False, place=place)
-        for path, proven in shown.skills:
-            yield self._skill_read(path, proven=proven, place=place)
-
-    def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
-        """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""
-        read = self._read(path, partial=not proven, place=place)
-        rooted = in_a_skills_root(path, roots_known=bool(self.context.skills_roots))
-        if not (self.shell_loads and proven and rooted) or read.wrong_copy:
-            return read
-        folder = skill_folder(path)
-        return replace(read, kind=LineKind.LOAD, text=canonical_base(path), skill=folder[-1])
-
-    def _read(self, path: str, *, partial: bool, place: Record) -> EvidenceLine:
-        wrong = is_skill_file(path) and not lies_under(path, self.context)
-        return self.line(
-            LineKind.READ, f"read {path}", path=path, partial=partial, wrong_copy=wrong, **place
-        )
-
     # ---- inside
-
-    def _recognise(self, record: Record) -> Iterable[EvidenceLine]:
-        found = self.on_record(record)
-        if found is None:
-            self._count(unrecognised=1)
-            return ()
-        self._count(recognised=1)
-        return found
-
-    def _count(self, *, recognised: int = 0, unrecognised: int = 0) -> None:
-        self.note(
-            recognised=self.summary.recognised + recognised,
-            unrecognised=self.summary.unrecognised + unrecognised,
-        )
 
     def _hold_text(self, line: bytes) -> None:
         """A line that is no record: text mode if no record ever comes, else unrecognised."""
         self._texts += 1
-        if not self.summary.recognised and self._held_bytes < _HELD_BYTES:
-            self._held.append((self.number, _clean(line)[:TEXT_LIMIT]))
+        if not self.recognised and self._held_bytes < _HELD_BYTES:
+            self._held.append((self.number, clean_text(line)[:TEXT_LIMIT]))
             self._held_bytes += min(len(line), TEXT_LIMIT)
-
-    def _quote(self, line: bytes) -> str:
-        return line[:QUOTE_LIMIT].decode("utf-8", "replace").replace("\x00", "")
 
     def _settle_stderr(self, exit_code: int | None, *, busy: bool) -> None:
         """Standard error counts only where the run did not end well by its own account.
@@ -301,7 +175,7 @@ class RecordReader(ABC):
         if self._stderr is None or self.summary.failure is not None:
             return
         failure, message = self._stderr
-        silent = self.summary.turns == 0 and not self.summary.has_text
+        silent = self.turns == 0 and not self.summary.has_text
         if self._records and not self.summary.terminal:
             if not busy:
                 self.note(retrying=failure, failure_message=message)
@@ -312,9 +186,3 @@ class RecordReader(ABC):
         """True where a text mode run ended badly by itself, and its errors are no prose."""
         ended_badly = exit_code is None or (exit_code > 0 and exit_code not in (137, 143))
         return ended_badly and not (self.prose_on_stderr and self._texts)
-
-
-def _clean(line: bytes) -> str:
-    """A line of text without BOM, carriage return, NUL and colours."""
-    text = line.decode("utf-8", "replace").removeprefix("\ufeff").replace("\x00", "")
-    return _ANSI.sub("", text).rstrip("\r")

@@ -7,6 +7,7 @@ be understood is simply cut where it stands.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 MAX_COMMAND = 200_000
@@ -15,6 +16,9 @@ _HERE = ("pwd", "git rev-parse --show-toplevel")
 _LONGEST_BRACE_LIST = 1_000
 
 _GLOB = frozenset("*?[")
+# Characters that mean nothing to a shell, outside and inside of double quotes.
+_PLAIN = re.compile(r"""[^\s#;&|()<>'"`$\\*?\[{]+""")
+_PLAIN_QUOTED = re.compile(r"""[^"`$\\]+""")
 _QUOTED_ESCAPES = frozenset('$`"\\\n')
 
 
@@ -105,6 +109,9 @@ class _Scanner:
             self._dollar()
         elif char == "`" and self.posix:
             self._substitution("`", 1)
+        elif plain := _PLAIN.match(self.text, self.at):
+            self._add(plain[0])
+            self.at = plain.end()
         else:
             self._add(char)
             self.glob = self.glob or char in _GLOB or (char == "{" and self._is_brace_list())
@@ -139,8 +146,9 @@ class _Scanner:
             elif char == "`" and self.posix:
                 self._substitution("`", 1)
             else:
-                self._add(char)
-                self.at += 1
+                plain = _PLAIN_QUOTED.match(self.text, self.at)
+                self._add(plain[0] if plain else char)
+                self.at = plain.end() if plain else self.at + 1
         self.at += 1
 
     def _escaped(self) -> None:

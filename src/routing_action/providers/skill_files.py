@@ -33,7 +33,9 @@ class ShownFiles:
 def shown_files(command: str, cwd: str, output: str) -> ShownFiles:
     """Judge a command that exited well by what it names and by what it printed."""
     reads = reads_of(command, cwd)
-    if not output.strip() or output.strip() == "\n".join(reads.spoken).strip():
+    if not reads.files or not output.strip():
+        return ShownFiles((), ())
+    if output.strip() == "\n".join(reads.spoken).strip():
         return ShownFiles((), ())
     reported = _reported_lines(output)
     named = islice(dict.fromkeys(reads.files), _MOST)
@@ -80,6 +82,8 @@ def _reported_lines(output: str) -> list[str]:
 
 def _is_reported(path: str, lines: list[str]) -> bool:
     """True where a line names the path: its last two components, or its bare name alone."""
+    if not lines:
+        return False
     parts = split_path(path)
     name, tail = parts[-1] if parts else path, "/".join(parts[-2:])
     bare = re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])")

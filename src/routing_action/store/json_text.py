@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from routing_action.errors import DocumentError
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_DIGITS = re.compile(r"\d{1000}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class JsonText:
             remedy = "check for a missing comma, quote or bracket just before this place"
             cause = f"no valid JSON: {error.msg} (column {error.colno})"
             raise DocumentError(cause, file=self.file, line=error.lineno, remedy=remedy) from None
+        except ValueError:  # Python refuses to make a number of thousands of digits
+            digits = _DIGITS.search(self.text)
+            line = self.line_at(digits.start()) if digits else None
+            raise DocumentError(
+                "a number has thousands of digits", file=self.file, line=line, remedy="shorten it"
+            ) from None
         except RecursionError:
             raise DocumentError(
                 "nested too deeply", file=self.file, remedy="use plain lists and objects"

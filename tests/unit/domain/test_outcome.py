@@ -33,6 +33,12 @@ AUTH = replace(OPEN, failure=ApiFailure.AUTH)
         (OPEN, RunEnd(timed_out=True, exit_code=-15), Outcome.TIMEOUT),
         (SILENT, RunEnd(timed_out=True, exit_code=-9), Outcome.TIMEOUT),
         (OPEN, RunEnd(cancelled=True, exit_code=-15), Outcome.CANCELLED),
+        (OPEN, RunEnd(stopped_early=True, exit_code=-15), Outcome.COMPLETED),
+        (
+            replace(OPEN, retrying=ApiFailure.AUTH),
+            RunEnd(stopped_early=True, exit_code=-9),
+            Outcome.COMPLETED,
+        ),
         (replace(FINISHED, limit=True), RunEnd(exit_code=1), Outcome.LIMIT),
         (OPEN, RunEnd(limit=True, exit_code=-9), Outcome.LIMIT),
         (OPEN, RunEnd(exit_code=-9), Outcome.KILLED),

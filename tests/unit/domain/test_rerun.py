@@ -36,6 +36,7 @@ def options(**changes: Any) -> MeasuredOptions:  # noqa: ANN401 - any field
         ({"idle_timeout_seconds": 9.0}, "--idle-timeout-seconds 9 "),
         ({"subagent_loads": "ignore"}, "--subagent-loads ignore "),
         ({"allow_log_fallback_pass": True}, "--allow-log-fallback-pass "),
+        ({"stop_early": True}, "--stop-early "),
         ({"workspace": "shared"}, "--workspace shared "),
     ],
 )

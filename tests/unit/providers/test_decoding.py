@@ -44,17 +44,26 @@ from routing_action.providers.decoding import (
         (b'{"a": 1} trailing', None),
         (b"{a: 1}", None),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, None),
-        (b'{"a": ' + b"9" * 5_000 + b"}", None),
+        (b'{"a": ' + b"9" * 5_000 + b"}", {"a": math.inf}),
+        (b'{"a": -' + b"9" * 5_000 + b"}", {"a": -math.inf}),
     ],
 )
 def test_a_line_is_a_record_or_none(line: bytes, record: object) -> None:
-    """A BOM, NUL bytes, invalid UTF-8 and half surrogate pairs do not lose a record."""
+    """A BOM, NUL bytes, invalid UTF-8, giant numbers and half surrogates do not lose a record."""
     decoded = decode_record(line)
     if line == b'{"a": NaN}':
         assert decoded is not None
         assert math.isnan(decoded["a"])
     else:
         assert decoded == record
+
+
+def test_a_deep_record_with_damage_is_a_record() -> None:
+    """What is mended does not depend on how deep it lies."""
+    deep = b'{"a": "\xff", "b": ' + b"[" * 600 + b'"\\ud800"' + b"]" * 600 + b"}"
+    decoded = decode_record(deep)
+    assert decoded is not None
+    assert decoded["a"] == "\ufffd"
 
 
 @given(st.binary(max_size=60))

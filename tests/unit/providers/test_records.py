@@ -11,7 +11,9 @@ import pytest
 from routing_action.domain.provider import ReadContext
 from routing_action.domain.transcript import ApiFailure, EvidenceLine, LineKind
 from routing_action.providers.decoding import Record, as_text
-from routing_action.providers.records import QUOTE_LIMIT, TEXT_LIMIT, RecordReader, StderrRule
+from routing_action.providers.proofs import QUOTE_LIMIT, TEXT_LIMIT
+from routing_action.providers.records import RecordReader
+from routing_action.providers.standard_error import StderrRule
 from tests.streams import jsonl, skill_text
 
 PATH = "/r/.agents/skills/w/SKILL.md"
@@ -183,6 +185,22 @@ def test_only_skill_files_can_be_wrong_copies() -> None:
         reader=reader,
     )  # fmt: skip
     assert [line.wrong_copy for line in found if line.kind is LineKind.READ] == [True, False]
+
+
+def test_calls_that_name_no_token_are_activity_alone() -> None:
+    """One of them says so; a command that may read a SKILL.md, or builds a name, is looked at."""
+    reader = ShellReader(ReadContext(may_name=lambda text: False))
+    found = read(
+        call("a", "file", "notes.md"), result("a", "text"),
+        call("b", "tool", "query"), result("b", "text"),
+        call("c", "shell", "ls docs"), result("c", "text"),
+        call("d", "shell", f"cat {PATH}"), result("d", skill_text("w")),
+        call("e", "shell", "cat $x"), result("e", "text"),
+        call("f", "skill", "other"), result("f", "text"),
+        reader=reader,
+    )  # fmt: skip
+    assert kinds(found) == ["tool_call", "load", "tool_call", "read", "tool_call", "load"]
+    assert reader.reading.tool_events == 6
 
 
 # ---- counting, text mode and the end

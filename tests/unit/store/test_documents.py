@@ -55,6 +55,11 @@ BAD_FILES = {
         "of its own",
     ),
     "too deep": ("[" * 100_000, "nested too deeply", "plain lists"),
+    "too many digits": (
+        "[\n" + "9" * 5_000 + "]",
+        "2: a number has thousands of digits",
+        "shorten",
+    ),
 }
 
 

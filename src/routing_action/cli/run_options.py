@@ -1,0 +1,212 @@
+"""The options of `run`, apart from those that choose cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from routing_action.cli.options import cases_option, selection_options
+from routing_action.store.batch import DEFAULT_ARTIFACTS_ROOT
+
+DEFAULT_REPLAY = "tests/recordings/replay"
+
+_OPTIONS = (
+    cases_option,
+    selection_options,
+    click.option("--run-all", is_flag=True, hidden=True, help="Accepted; every case runs anyway."),
+    click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random."),
+    click.option("--seed", type=int, help="The seed of --sample; printed and stored."),
+    click.option(
+        "--trials",
+        type=click.IntRange(1, 100),
+        help="Run each pair so many times; a strict majority decides. Default: 1.",
+    ),
+    click.option(
+        "--confirm",
+        type=click.IntRange(0, 20),
+        default=0,
+        show_default=True,
+        help="Run pairs that would be a regression so many times again before they count.",
+    ),
+    click.option(
+        "--timeout-seconds",
+        default="300",
+        show_default=True,
+        metavar="S",
+        help="Wall deadline of a unit.",
+    ),
+    click.option("--idle-timeout-seconds", metavar="S", help="End a unit that is silent so long."),
+    click.option(
+        "--provider-timeout",
+        "provider_timeouts",
+        multiple=True,
+        metavar="P:S",
+        help="Another wall deadline for one agent (repeatable).",
+    ),
+    click.option(
+        "--provider-model",
+        "provider_models",
+        multiple=True,
+        metavar="P:M",
+        help="The model for one agent (repeatable).",
+    ),
+    click.option(
+        "--max-parallel",
+        type=int,
+        metavar="N",
+        help="Units at once. Default: MAX_CONCURRENCY, else 4.",
+    ),
+    click.option(
+        "--artifacts-root",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        default=DEFAULT_ARTIFACTS_ROOT,
+        show_default=True,
+        help="Every batch gets a folder of its own in here.",
+    ),
+    click.option(
+        "--output",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write results.json here too.",
+    ),
+    click.option(
+        "--proof-log",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write the proof log here too.",
+    ),
+    click.option(
+        "--enable-log-scan/--disable-log-scan",
+        "log_scan",
+        default=None,
+        help="Read session logs too. Default: only in a serial run.",
+    ),
+    click.option(
+        "--allow-log-fallback-pass",
+        is_flag=True,
+        help="Let log evidence count in a parallel run too.",
+    ),
+    click.option("--log-max-files", type=click.IntRange(1, 10_000), default=60, show_default=True),
+    click.option(
+        "--log-max-bytes", type=click.IntRange(1, 10**9), default=300_000, show_default=True
+    ),
+    click.option(
+        "--subagent-loads",
+        type=click.Choice(["count", "ignore"]),
+        default="count",
+        show_default=True,
+        help="Whether a load inside a sub-agent is proof.",
+    ),
+    click.option(
+        "--stop-early", is_flag=True, help="End a unit as soon as its verdict can no longer change."
+    ),
+    click.option(
+        "--workspace",
+        type=click.Choice(["isolated", "shared"]),
+        default="isolated",
+        show_default=True,
+        help="`shared` runs in this folder and home: for debugging.",
+    ),
+    click.option(
+        "--skills",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Stage these skills (a folder of skills, or a plugin).",
+    ),
+    click.option(
+        "--replay",
+        is_flag=False,
+        flag_value=DEFAULT_REPLAY,
+        metavar="DIR",
+        help=f"Replay recordings, start no agent CLI. Default DIR: {DEFAULT_REPLAY}.",
+    ),
+    click.option(
+        "--speed",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="Pace of a replay: 1 as recorded, 2 twice as fast. Default: at once.",
+    ),
+    click.option("--fail-on-infra", is_flag=True, help="An infra_error fails the run too."),
+    click.option("--no-progress", is_flag=True, help="No lifecycle lines on standard error."),
+    click.option("--matrix-key", metavar="KEY", help="The key of this job in a matrix."),
+    click.option("--attempt", type=click.IntRange(min=1), default=1, hidden=True),
+    click.option("--shard", metavar="I/N", help="Which shard this is; stored in the results."),
+    click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="What stdout gets at the end.",
+    ),
+    click.option(
+        "--batch-file", type=click.Path(path_type=Path), hidden=True, help="Write the folder here."
+    ),
+    click.option(
+        "--resume",
+        metavar="BATCH",
+        help="Go on with a batch that was killed or interrupted: its id, or its folder.",
+    ),
+    click.option("--self-test", is_flag=True, help="Check the tier rules against fixtures."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoices:
+    """What stood on the command line of `run`, as click read it."""
+
+    cases_file: Path | None
+    agents: tuple[str, ...]
+    categories: tuple[str, ...]
+    case_ids: tuple[str, ...]
+    run_all: bool
+    sample: int | None
+    seed: int | None
+    trials: int | None
+    confirm: int
+    timeout_seconds: str
+    idle_timeout_seconds: str | None
+    provider_timeouts: tuple[str, ...]
+    provider_models: tuple[str, ...]
+    max_parallel: int | None
+    artifacts_root: Path
+    output: Path | None
+    proof_log: Path | None
+    log_scan: bool | None
+    allow_log_fallback_pass: bool
+    log_max_files: int
+    log_max_bytes: int
+    subagent_loads: str
+    stop_early: bool
+    workspace: str
+    skills: Path | None
+    replay: str | None
+    speed: float
+    fail_on_infra: bool
+    no_progress: bool
+    matrix_key: str | None
+    attempt: int
+    shard: str | None
+    output_format: str
+    batch_file: Path | None
+    resume: str | None
+    self_test: bool
+
+
+def run_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command these options; they are listed in its help in this order."""
+
+    def call(*context: Any, **values: Any) -> int:  # noqa: ANN401 - what click passes
+        return command(*context, RunChoices(**values))
+
+    call.__doc__ = command.__doc__
+    decorated = call
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated

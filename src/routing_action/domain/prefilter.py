@@ -1,0 +1,124 @@
+"""Rules out, fast, the texts that can name no token; what is left goes to the exact rules.
+
+Never wrong in one direction: a text that `names_token`, `path_is_file` or `path_is_skill` takes for
+a token's is never ruled out. Two engines do it: plain searches, and google-re2 where it is
+installed (the extra `fast`) and there is much to search for; see docs/decisions/0012-prefilter.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+from routing_action.domain.naming import is_file_token, split_path
+
+Engine: TypeAlias = Literal["auto", "standard", "re2"]
+
+FOLD_TO_ASCII = "ßİıŉſǰẖẗẘẙẚẞ\u212aﬀﬁﬂﬃﬄﬅﬆ"
+"""Every other letter that folding, Python's or that of regular expressions, takes for ASCII.
+
+The escape is the Kelvin sign, which looks like a K.
+"""
+
+_SIGNS = "-_/.: "
+"""Signs that names have, and that are the same in every case."""
+_RE2_FOLDS = "ſ\u212a"
+_MANY_NEEDLES = 8
+_WORTH_RE2 = 6_000
+"""From so many needles, and needles times characters, on re2 wins: a call takes microseconds."""
+
+
+class Prefilter:
+    """Says of texts whether they may name one of some tokens: skills, files, activity words.
+
+    `engine`: `auto` takes re2 where it is installed and wins; `re2` raises ImportError where it is
+    not installed.
+    """
+
+    def __init__(self, tokens: Iterable[str], engine: Engine = "auto") -> None:
+        self._needles = {token: needle_of(token) for token in tokens}
+        self._encoded = {token: needle.encode() for token, needle in self._needles.items()}
+        needles = _shortest(self._needles.values())
+        self._ascii = all(map(str.isascii, needles))
+        self._plain = needles
+        self._mark = next((sign for sign in _SIGNS if all(sign in one for one in needles)), "")
+        self._search: Callable[[bytes], object] | None = None
+        wins = engine == "auto" and len(needles) >= _MANY_NEEDLES and has_re2()
+        if self._ascii and (engine == "re2" or wins):
+            self._search = _compile_re2(needles)
+        self._re2_from = 0 if engine == "re2" else _WORTH_RE2 // max(1, len(needles))
+
+    def may_name(self, text: str) -> bool:
+        """False only where the text can name none of the tokens."""
+        if self._mark not in text:
+            return False
+        if not self._ascii:
+            folded = _fold(text)
+            return any(needle in folded for needle in self._needles.values())
+        if self._search is not None and len(text) >= self._re2_from:
+            return self._search(_encode(text)) is not None
+        if text.isascii():
+            return any(map(text.lower().__contains__, self._plain))
+        lowered = _encode(text).lower()
+        return any(map(lowered.__contains__, self._encoded.values())) or _has_other_letters(text)
+
+    def among(self, text: str, tokens: Iterable[str]) -> list[str]:
+        """Those of the tokens that the text may name, in their order."""
+        if not self._ascii or _has_other_letters(text):
+            folded, needles = _fold(text), self._needles
+            return [token for token in tokens if needles[token] in folded]
+        lowered, encoded = _encode(text).lower(), self._encoded
+        return [token for token in tokens if encoded[token] in lowered]
+
+
+@cache
+def has_re2() -> bool:
+    """True where google-re2 is installed."""
+    try:
+        importlib.import_module("re2")
+    except ImportError:
+        return False
+    return True
+
+
+def needle_of(token: str) -> str:
+    """The longest part of a token, folded, that every text that names it holds in one piece."""
+    if is_file_token(token):
+        return _fold(max(split_path(token), key=len, default=""))
+    return _fold(token.rpartition(":")[2] or token)
+
+
+def _shortest(needles: Iterable[str]) -> tuple[str, ...]:
+    """The needles that hold no other one; with an empty one, that alone."""
+    kept: list[str] = []
+    for needle in sorted(set(needles), key=lambda one: (len(one), one)):
+        if not any(shorter in needle for shorter in kept):
+            kept.append(needle)
+    return tuple(kept)
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _has_other_letters(text: str) -> bool:
+    return not text.isascii() and any(map(text.__contains__, FOLD_TO_ASCII))
+
+
+def _fold(text: str) -> str:
+    """Folded; the dotted and the dotless i too, which are an i to a regular expression alone."""
+    return text.casefold().replace("ı", "i").replace("i̇", "i")
+
+
+def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:
+    re2: Any = importlib.import_module("re2")
+    options = re2.Options()
+    options.case_sensitive = False
+    options.never_capture = True
+    options.log_errors = False
+    others = "".join(letter for letter in FOLD_TO_ASCII if letter not in _RE2_FOLDS)
+    pattern = "|".join((*map(re2.escape, needles), f"[{others}]"))
+    search: Callable[[bytes], object] = re2.compile(pattern, options).search
+    return search

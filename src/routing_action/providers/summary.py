@@ -1,0 +1,66 @@
+"""Keeps what a reader says about a whole run: counts, turns, failures, catalogue and terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from routing_action.domain.transcript import Reading
+from routing_action.providers.failures import classify_failure
+
+
+class RunSummary:
+    """The summary so far. What changes with almost every record is counted apart: it is cheap."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self.summary = Reading()
+        self.terminal_seen = False
+        self.recognised = 0
+        self.unrecognised = 0
+        self.turns = 0
+        self.tool_events = 0
+
+    def summarise(self, *, is_record_stream: bool) -> Reading:
+        """Everything in one value."""
+        return replace(
+            self.summary,
+            is_record_stream=is_record_stream,
+            recognised=self.recognised,
+            unrecognised=self.unrecognised,
+            turns=self.turns,
+            tool_events=self.tool_events,
+        )
+
+    def note(self, **changes: Any) -> None:  # noqa: ANN401 - checked by replace
+        """Change fields of the summary other than the counts."""
+        summary = self.summary
+        if any(getattr(summary, name) != value for name, value in changes.items()):
+            self.summary = replace(summary, **changes)
+
+    def turn(self, count: int = 1) -> None:
+        """Model turns happened; whatever failed or was retried before has recovered."""
+        self.turns += count
+        if self.summary.retrying is not None or self.summary.failure is not None:
+            self.note(retrying=None, failure=None)
+
+    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports an API failure as final."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(failure=failure, failure_message=message[:500])
+
+    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports that it tries an API call again."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(retrying=failure, failure_message=message[:500])
+
+    def offer(self, names: Iterable[str]) -> None:
+        """The agent says what skills it offers; several lists (sub-agents) are one."""
+        known = self.summary.catalogue or ()
+        self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
+
+    def end(self) -> None:
+        """The CLI printed its genuine terminal event."""
+        self.terminal_seen = True
+        self.note(terminal=True)

@@ -1,0 +1,110 @@
+"""Recorded runs through the process door, on systems that offer less, are judged as labelled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from routing_action.domain.evidence import EvidenceCollector
+from routing_action.domain.outcome import RunEnd, decide_outcome
+from routing_action.domain.prefilter import Prefilter
+from routing_action.domain.provider import ReadContext, Reader
+from routing_action.harness.capabilities import Capabilities
+from routing_action.harness.capture import TranscriptSink, each_line
+from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
+from routing_action.harness.redaction import Redactor
+from routing_action.harness.replay import ReplaySet
+from routing_action.providers.discovery import all_providers
+from tests.recorded import Recording, recordings
+
+LIMITS = ProcessLimits(wall_seconds=60)
+LESS = {
+    "no pidfd": Capabilities(pidfd=False),
+    "no proc": Capabilities(proc=False),
+    "no subreaper": Capabilities(subreaper=False),
+    "nothing": Capabilities(pidfd=False, waitid=False, proc=False, subreaper=False),
+}
+EVERY = recordings("cli")
+AT_ONCE = 4
+
+
+@dataclass
+class Replayed:
+    """What a run through the process door came to."""
+
+    result: ProcessResult
+    reader: Reader
+    evidence: EvidenceCollector
+
+
+def make_set(folder: Path, chosen: list[Recording]) -> ReplaySet:
+    """The recordings as a set that can be replayed; a case for each."""
+    for number, one in enumerate(chosen):
+        stem = folder / one.provider / f"case-{number}"
+        stem.parent.mkdir(exist_ok=True, parents=True)
+        stem.with_suffix(".stdout").write_bytes(one.stdout)
+        stem.with_suffix(".stderr").write_bytes(one.stderr)
+        code = one.exit_code if one.exit_code is not None else 0
+        stem.with_suffix(".json").write_text(json.dumps({"exit_code": code}), encoding="utf-8")
+    return ReplaySet(folder)
+
+
+async def replay(
+    recorded: ReplaySet, one: Recording, number: int, less: Capabilities, folder: Path
+) -> Replayed:
+    prefilter = Prefilter(one.tokens)
+    evidence = EvidenceCollector(one.provider, one.tokens, prefilter=prefilter)
+    reader = all_providers()[one.provider].reader(ReadContext(may_name=prefilter.may_name))
+    result = await run_process(
+        recorded.argv_for(one.provider, f"case-{number}"),
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin"},
+        stdout=TranscriptSink(
+            folder / f"{number}.out",
+            Redactor(),
+            lambda block: evidence.extend(reader.feed_block(block)),
+            terminal_seen=lambda: reader.terminal_seen,
+        ),
+        stderr=TranscriptSink(folder / f"{number}.err", Redactor(), each_line(reader.feed_stderr)),
+        limits=LIMITS,
+        marker=str(uuid.uuid4()),
+        capabilities=less,
+    )
+    evidence.extend(reader.finish(one.exit_code))
+    return Replayed(result, reader, evidence)
+
+
+async def replay_all(
+    recorded: ReplaySet, chosen: list[Recording], less: Capabilities, folder: Path
+) -> list[Replayed]:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def place(number: int, one: Recording) -> Replayed:
+        async with places:
+            return await replay(recorded, one, number, less, folder)
+
+    return await asyncio.gather(*(place(*item) for item in enumerate(chosen)))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no process groups")
+@pytest.mark.parametrize("name", LESS)
+def test_a_system_that_offers_less_changes_no_verdict(name: str, tmp_path: Path) -> None:
+    """Without pidfd, /proc or a subreaper each recorded run is read and judged the same."""
+    chosen = list(EVERY)
+    recorded = make_set(tmp_path / "set", chosen)
+    for one, run in zip(
+        chosen, asyncio.run(replay_all(recorded, chosen, LESS[name], tmp_path)), strict=True
+    ):
+        labelled = one.read_as()
+        assert run.result.exit_code in (one.exit_code, 0), one.key
+        assert run.evidence.hits == labelled.evidence.hits, one.key
+        assert run.reader.reading == labelled.reading, one.key
+        outcome = decide_outcome(run.reader.reading, RunEnd(exit_code=one.exit_code))
+        assert outcome is labelled.outcome(), one.key
