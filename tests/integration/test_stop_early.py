@@ -93,8 +93,8 @@ def test_usage_so_far_is_not_told_as_that_of_the_run(project: Project) -> None:
     timings = [[0, len(first)], [LONG, len(first)]]
     (folder / "one.json").write_text(json.dumps({"duration_s": LONG, "timings": timings}))
     project.write_cases({**loads("one"), "require_skill_file": False})
-    arguments = ("run", "--replay=set", "--agents", "opencode", "--stop-early")
-    stopped = project.call(*arguments, "--speed", "1")
+    arguments = ("run", "--replay=set", "--agents", "opencode")
+    stopped = project.call(*arguments, "--stop-early", "--speed", "1")
     whole = project.call(*arguments)
     assert [done.column("cost_usd") for done in (stopped, whole)] == [[None], [1.0]]
     assert [done.column("ended_by") for done in (stopped, whole)] == [["stopped_early"], ["exit"]]
