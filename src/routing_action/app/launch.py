@@ -24,7 +24,7 @@ from routing_action.harness.workspace import (
     new_folder,
     shared_workspace,
 )
-from routing_action.settings import RunSettings, build_command, log_folders
+from routing_action.settings import RunSettings, build_command, limit_arguments, log_folders
 
 _USER_FOLDERS = (
     "HOME", "TMPDIR", "TMP", "TEMP", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
@@ -95,7 +95,7 @@ class LiveLauncher:
             )
             model = self._settings.provider_models.get(provider.name)
             launch = Launch(
-                argv=build_command(provider, unit.case.prompt, model, self._settings.environ),
+                argv=self._command(provider, unit.case.prompt, model),
                 cwd=workspace.path,
                 env=env,
                 context=context,
@@ -115,6 +115,10 @@ class LiveLauncher:
         return [note for template in templates for note in _left(template.remove())]
 
     # ---- parts of a unit
+
+    def _command(self, provider: Provider, prompt: str, model: str | None) -> tuple[str, ...]:
+        limits = limit_arguments(provider, self._settings)
+        return build_command(provider, prompt, model, self._settings.environ, limits)
 
     def _workspace(self, provider: Provider, folder: Path) -> Workspace:
         if self._settings.workspace == "shared":

@@ -19,7 +19,13 @@ from routing_action.errors import UsageError
 from routing_action.harness.history import find_head
 from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.settings import RunSettings, positive_seconds, resolve_max_parallel
+from routing_action.settings import (
+    RunSettings,
+    parse_lane,
+    positive_amount,
+    positive_seconds,
+    resolve_max_parallel,
+)
 from routing_action.store.documents import find_cases_file, read_cases
 
 
@@ -71,6 +77,14 @@ def _settings(given: RunChoices) -> RunSettings:
             for name, text in parse_pairs(given.provider_timeouts, "--provider-timeout").items()
         },
         provider_models=parse_pairs(given.provider_models, "--provider-model"),
+        provider_lanes={
+            name: parse_lane(text, f"--max-parallel-provider {name}")
+            for name, text in parse_pairs(given.provider_lanes, "--max-parallel-provider").items()
+        },
+        max_cost_usd=_cap(given.max_cost_usd, "--max-cost-usd"),
+        max_unit_cost_usd=_cap(given.max_unit_cost_usd, "--max-unit-cost-usd"),
+        max_turns=given.max_turns,
+        throttle_retries=given.throttle_retries,
         log_scan=given.log_scan,
         allow_log_fallback_pass=given.allow_log_fallback_pass,
         log_max_files=given.log_max_files,
@@ -122,6 +136,10 @@ def _plan(given: RunChoices, recordings: ReplaySet | None) -> Plan:
 
 def _idle(text: str | None) -> float | None:
     return positive_seconds(text, "--idle-timeout-seconds") if text else None
+
+
+def _cap(text: str | None, name: str) -> float | None:
+    return None if text is None else positive_amount(text, name)
 
 
 def _speed(value: float) -> float:

@@ -61,6 +61,37 @@ _OPTIONS = (
         help="Units at once. Default: MAX_CONCURRENCY, else 4.",
     ),
     click.option(
+        "--max-parallel-provider",
+        "provider_lanes",
+        multiple=True,
+        metavar="P:N",
+        help="Units of one agent at once (repeatable). Default: as memory allows.",
+    ),
+    click.option(
+        "--max-cost-usd",
+        metavar="X",
+        help="Start no further unit once the batch is known to have cost so much.",
+    ),
+    click.option(
+        "--max-unit-cost-usd",
+        metavar="X",
+        help="End a unit that costs so much, where its CLI makes that possible.",
+    ),
+    click.option(
+        "--max-turns",
+        type=click.IntRange(1, 10_000),
+        metavar="N",
+        help="End a unit after so many model turns, where its CLI can (claude).",
+    ),
+    click.option(
+        "--throttle-retries",
+        type=click.IntRange(0, 10),
+        default=2,
+        show_default=True,
+        metavar="N",
+        help="Try a unit again so often where its service asks for fewer calls.",
+    ),
+    click.option(
         "--artifacts-root",
         type=click.Path(path_type=Path),
         metavar="DIR",
@@ -175,6 +206,11 @@ class RunChoices:
     provider_timeouts: tuple[str, ...]
     provider_models: tuple[str, ...]
     max_parallel: int | None
+    provider_lanes: tuple[str, ...]
+    max_cost_usd: str | None
+    max_unit_cost_usd: str | None
+    max_turns: int | None
+    throttle_retries: int
     artifacts_root: Path
     output: Path | None
     proof_log: Path | None

@@ -277,6 +277,8 @@ PROVIDER = Provider(
         "{prompt}",
     ),
     model_arguments=("-c", "model={model}"),
+    memory_mb=200,
+    serial_login=True,
     reader=CodexReader,
     home_variables={"CODEX_HOME": ".codex"},
     set_variables={"RUST_LOG": "error"},

@@ -209,6 +209,7 @@ PROVIDER = Provider(
         "debug",
     ),
     model_arguments=("--model", "{model}"),
+    memory_mb=375,
     reader=CopilotReader,
     home_variables={"COPILOT_HOME": ".copilot"},
     set_variables={"COPILOT_AUTO_UPDATE": "false"},

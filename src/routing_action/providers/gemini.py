@@ -171,6 +171,7 @@ PROVIDER = Provider(
     title="Gemini CLI",
     command=("gemini", "-p", "{prompt}", "--output-format", "stream-json", "--yolo"),
     model_arguments=("--model", "{model}"),
+    memory_mb=245,
     reader=GeminiReader,
     home_variables={"GEMINI_CLI_HOME": "."},
     set_variables={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
