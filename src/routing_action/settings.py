@@ -49,6 +49,8 @@ class RunSettings:
     max_cost_usd: float | None = None
     max_unit_cost_usd: float | None = None
     max_turns: int | None = None
+    config_file: str | None = None
+    config_sha256: str | None = None
     throttle_retries: int = 2
     no_progress: bool = False
     output: Path | None = None

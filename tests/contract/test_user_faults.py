@@ -423,7 +423,7 @@ def test_i7_exit_code_1_without_any_output_is_infra(agent: str) -> None:
 )
 def test_p7_a_refresh_token_that_another_job_used_up_is_auth(text: str) -> None:
     """Parallel jobs on one login end so: told as credentials, never as a failed case."""
-    failed = [
+    failed: list[Record] = [
         {"type": "error", "message": text},
         {"type": "turn.failed", "error": {"message": text}},
     ]

@@ -237,6 +237,8 @@ def _options(plan: Plan, settings: RunSettings, shard: Shard, bounds: Bounds) ->
         max_turns=settings.max_turns,
         throttle_retries=settings.throttle_retries,
         not_enforced=dict(bounds.not_enforced),
+        config_file=settings.config_file,
+        config_sha256=settings.config_sha256,
         log_scan=settings.scans_logs,
         workspace="shared" if settings.workspace == "shared" else "isolated",
         replay=str(settings.replay) if settings.replay else None,

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from routing_action.cli.options import config_option, known_agents
 from routing_action.domain.provider import Provider
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.providers.discovery import DEFAULT_AGENTS
 
 
 @click.group("providers", short_help="List the agent CLIs that are known.")
@@ -17,11 +18,12 @@ def command() -> None:
 
 
 @command.command("list")
+@config_option
 @click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
               show_default=True)  # fmt: skip
 def list_providers(output_format: str) -> int:
     """List every known agent CLI: its command, its credentials and where it reads skills."""
-    described = [_describe(provider) for provider in all_providers().values()]
+    described = [_describe(provider) for provider in known_agents().providers.values()]
     if output_format == "json":
         click.echo(json.dumps(described, indent=2))
         return 0

@@ -11,7 +11,13 @@ from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
 from routing_action.app.self_test import run_self_test
-from routing_action.cli.options import find_provider, parse_pairs, seed_for, split_list
+from routing_action.cli.options import (
+    find_provider,
+    known_agents,
+    parse_pairs,
+    seed_for,
+    split_list,
+)
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import RunChoices, run_options
 from routing_action.domain.tiers import compute_tier
@@ -66,8 +72,11 @@ def _settings(given: RunChoices) -> RunSettings:
             "--skills cannot be staged in a shared workspace, which is your own checkout",
             remedy="leave out --workspace shared, or --skills",
         )
+    own = known_agents()
     return RunSettings(
         root=Path.cwd(),
+        config_file=own.file,
+        config_sha256=own.sha256,
         artifacts_root=given.artifacts_root,
         max_parallel=resolve_max_parallel(given.max_parallel, os.environ),
         timeout_seconds=positive_seconds(given.timeout_seconds, "--timeout-seconds"),
@@ -131,7 +140,7 @@ def _plan(given: RunChoices, recordings: ReplaySet | None) -> Plan:
     trials = given.trials or (recordings.trials if recordings else 1)
     cases, categories = split_list(given.case_ids), split_list(given.categories)
     selection = Selection(names, cases, categories, given.sample, seed, trials)
-    return build_plan(corpus, selection, all_providers())
+    return build_plan(corpus, selection, known_agents().providers)
 
 
 def _idle(text: str | None) -> float | None:

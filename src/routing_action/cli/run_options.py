@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from routing_action.cli.options import cases_option, selection_options
+from routing_action.cli.options import cases_option, config_option, selection_options
 from routing_action.store.batch import DEFAULT_ARTIFACTS_ROOT
 
 DEFAULT_REPLAY = "tests/recordings/replay"
 
 _OPTIONS = (
     cases_option,
+    partial(config_option, expose=True),
     selection_options,
     click.option("--run-all", is_flag=True, hidden=True, help="Accepted; every case runs anyway."),
     click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random."),
@@ -193,6 +195,7 @@ class RunChoices:
     """What stood on the command line of `run`, as click read it."""
 
     cases_file: Path | None
+    config: Path | None
     agents: tuple[str, ...]
     categories: tuple[str, ...]
     case_ids: tuple[str, ...]

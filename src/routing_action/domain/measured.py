@@ -76,6 +76,8 @@ class MeasuredOptions(msgspec.Struct, frozen=True):
     stop_early: bool = False
     max_unit_cost_usd: float | None = None
     max_turns: int | None = None
+    config_file: str | None = None
+    config_sha256: str | None = None
     workspace: Literal["isolated", "shared"] = "isolated"
 
 

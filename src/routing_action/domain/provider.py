@@ -76,6 +76,7 @@ class Provider:
     empty where it has none. `cost_told` says when the stream tells the cost: at the end, or
     `during` the run too. `memory_mb` is what a run was seen to take, in MB. `serial_login`: a
     login file is good for one process at a time, since its refresh token is single use.
+    `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Provider:
     budget_arguments: tuple[str, ...] = ()
     cost_told: Literal["never", "end", "during"] = "never"
     memory_mb: int = 400
+    tested_versions: tuple[str, str] | None = None
     serial_login: bool = False
     npm_package: str = ""
     documentation: str = ""

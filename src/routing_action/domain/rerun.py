@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from routing_action.domain.measured import MeasuredOptions
-from routing_action.domain.plan import DEFAULT_CASES_FILE, DEFAULT_TIMEOUT_SECONDS
+from routing_action.domain.plan import (
+    DEFAULT_CASES_FILE,
+    DEFAULT_CONFIG_FILE,
+    DEFAULT_TIMEOUT_SECONDS,
+)
 from routing_action.domain.results import Options
 
 RUN_PROGRAM = "routing-action run"
@@ -39,6 +43,8 @@ def _set_up(options: _AnyOptions) -> Iterator[str]:
         yield f"--replay={options.replay}"
     if options.cases_file not in {"", DEFAULT_CASES_FILE, own}:
         yield from ("--cases", options.cases_file)
+    if options.config_file not in (None, DEFAULT_CONFIG_FILE):
+        yield from ("--config", options.config_file)
     if options.skills:
         yield from ("--skills", options.skills)
     if options.workspace != "isolated":

@@ -150,6 +150,8 @@ class Options(_Model):
     max_turns: Annotated[int, Field(ge=1)] | None = None
     throttle_retries: Count = 0
     not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    config_file: str | None = None
+    config_sha256: Sha256 | None = None
     log_scan: bool
     workspace: Literal["isolated", "shared"]
     replay: str | None

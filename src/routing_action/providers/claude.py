@@ -239,6 +239,7 @@ PROVIDER = Provider(
     budget_arguments=("--max-budget-usd", "{usd}"),
     cost_told="end",
     memory_mb=210,
+    tested_versions=("2.0.77", "2.1.332"),
     reader=ClaudeReader,
     home_variables={"CLAUDE_CONFIG_DIR": ".claude"},
     set_variables={

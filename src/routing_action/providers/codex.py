@@ -278,6 +278,7 @@ PROVIDER = Provider(
     ),
     model_arguments=("-c", "model={model}"),
     memory_mb=200,
+    tested_versions=("0.171.0", "0.171.0"),
     serial_login=True,
     reader=CodexReader,
     home_variables={"CODEX_HOME": ".codex"},

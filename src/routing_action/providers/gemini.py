@@ -172,6 +172,7 @@ PROVIDER = Provider(
     command=("gemini", "-p", "{prompt}", "--output-format", "stream-json", "--yolo"),
     model_arguments=("--model", "{model}"),
     memory_mb=245,
+    tested_versions=("0.61.0", "0.61.0"),
     reader=GeminiReader,
     home_variables={"GEMINI_CLI_HOME": "."},
     set_variables={"GEMINI_CLI_TRUST_WORKSPACE": "true"},

@@ -129,6 +129,7 @@ PROVIDER = Provider(
     model_arguments=("--model", "{model}"),
     cost_told="during",
     memory_mb=1200,
+    tested_versions=("1.18.33", "1.18.33"),
     reader=OpencodeReader,
     credential_variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
     pass_variables=("OPENCODE_CONFIG_CONTENT",),
