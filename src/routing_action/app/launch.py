@@ -158,7 +158,7 @@ class LiveLauncher:
             provider,
             folder / "home",
             user_home=user_home,
-            cache_root=_cache_root(environ),
+            cache_root=cache_root(environ),
             base_environ=environ,
         )
         return home, build_environment(provider, home, environ)
@@ -198,7 +198,7 @@ def _temp_candidates(environ: Mapping[str, str]) -> list[str]:
     return [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
 
 
-def _cache_root(environ: Mapping[str, str]) -> Path | None:
+def cache_root(environ: Mapping[str, str]) -> Path | None:
     """Where big unpacked programs are shared between units: below the user's cache folder."""
     base = environ.get("XDG_CACHE_HOME") or (
         os.path.join(environ["HOME"], ".cache") if environ.get("HOME") else ""  # noqa: PTH118

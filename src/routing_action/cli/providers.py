@@ -1,4 +1,4 @@
-"""`routing-action providers list`: the agent CLIs that are known."""
+"""`routing-action providers list`, and `doctor` beside it: the agent CLIs that are known."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import Any
 
 import click
 
+from routing_action.cli.doctor import command as doctor
 from routing_action.cli.options import config_option, known_agents
 from routing_action.domain.provider import Provider
 from routing_action.providers.discovery import DEFAULT_AGENTS
 
 
-@click.group("providers", short_help="List the agent CLIs that are known.")
+@click.group("providers", short_help="List the agent CLIs that are known, and check them.")
 def command() -> None:
     """Look at the agent CLIs that are known."""
+
+
+command.add_command(doctor)
 
 
 @command.command("list")
@@ -29,7 +33,9 @@ def list_providers(output_format: str) -> int:
         return 0
     for provider in described:
         mark = " (default)" if provider["default"] else ""
-        click.echo(f"{provider['name']}{mark}: {provider['title']}, npm {provider['npm_package']}")
+        source = provider["npm_package"]
+        place = f"npm {source}" if source else "of your own"
+        click.echo(f"{provider['name']}{mark}: {provider['title']}, {place}")
         click.echo(f"  starts       {' '.join(provider['command'])}")
         click.echo(f"  credentials  {', '.join(provider['credential_variables'])}")
         click.echo(f"  skills       {', '.join(provider['skill_folders'])}")
