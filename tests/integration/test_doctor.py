@@ -57,6 +57,15 @@ def test_an_agent_that_is_well(project: Project) -> None:
     assert done.stdout.endswith("no problem with 1 agent\n")
 
 
+def test_a_version_at_the_end_of_a_sentence_is_read_without_its_full_stop(
+    project: Project,
+) -> None:
+    """As Copilot prints it; a pre-release keeps its name."""
+    install(project, "claude", "echo 'Claude Code 2.1.100-rc.1.'; echo 9.9.9")
+    (agent,) = json.loads(doctor(project, "--format", "json").stdout)
+    assert agent["version"] == "2.1.100-rc.1"
+
+
 def test_p10_credentials_are_never_told_by_value(project: Project) -> None:
     """Also not where the CLI itself prints its key as it fails."""
     (project.root / ".claude").mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from routing_action.domain.transcript import EndedBy
 from routing_action.harness.capture import MemorySink
 from routing_action.harness.process import ProcessLimits, run_process
 
-_VERSION = re.compile(rb"\d+\.\d+[\w.+-]*")
+_VERSION = re.compile(rb"\d+\.\d+(?:\w|[.+-]\w)*")
 _LIMITS = ProcessLimits(wall_seconds=20, terminal_grace_seconds=1, term_grace_seconds=1)
 _ANSWER_BYTES = 4096
 
