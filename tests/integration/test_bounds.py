@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -218,6 +220,40 @@ def test_a_throttled_unit_is_not_tried_again_beyond_the_cap(project: Project) ->
     project.write_cases(loads("a", prompt="load:foo throttled:1 cost:0.25"))
     done = project.run("--max-cost-usd", "0.25")
     assert (starts(project), done.column("outcome")) == (1, ["rate_limit"])
+
+
+@pytest.mark.parametrize(("after", "retries"), [("121", 0), ("0.01", 2)])
+def test_a_wait_of_minutes_is_not_waited_for(project: Project, after: str, retries: int) -> None:
+    """The unit is told as throttled at once."""
+    project.write_cases(loads("a", prompt=f"throttled:9 after:{after}"))
+    assert project.run().column("throttle_retries") == [retries]
+
+
+def test_a_unit_that_was_interrupted_in_its_pause_is_run_on_resume(project: Project) -> None:
+    """Ctrl-C ends the wait at once; the unit counts as cancelled, not as measured."""
+    project.write_cases(loads("a", prompt="load:foo throttled:1 after:60"))
+    running = subprocess.Popen(
+        project.command("run", "--agents", "claude"),
+        cwd=project.root,
+        env=project.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stderr is not None
+    stderr = ""
+    while "again in 60 s" not in stderr:
+        line = running.stderr.readline()
+        assert line, stderr
+        stderr += line
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+    assert running.returncode == 130
+    folder = Path(stderr.splitlines()[0].removeprefix("ARTIFACT_DIR="))
+    (row,) = json.loads((folder / "results.json").read_text("utf-8"))["results"]
+    assert (row["outcome"], row["ended_by"]) == ("rate_limit", "cancelled")
+    again = project.call("run", "--resume", str(folder))
+    assert (again.code, again.column("status"), starts(project)) == (0, ["pass"], 2)
 
 
 # ---- lanes and stopped agents
