@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from routing_action.store.batch import render_results
-from tests.command_line import ROOT, Finished, Project
+from tests.command_line import Finished, Project
+from tests.own_agent import DESCRIPTION
 from tests.result_rows import make_results, make_row
 
 KEY = "sk-ant-0123456789abcdef"
@@ -180,9 +181,7 @@ def test_results_that_are_none_are_refused(project: Project) -> None:
 
 def test_an_agent_of_ones_own_is_checked_without_being_named(project: Project) -> None:
     """By its description; those that everybody has come first."""
-    guide = (ROOT / "docs/how-to/use-a-custom-agent.md").read_text("utf-8")
-    example = guide.split("```toml\n")[1].split("```")[0]
-    (project.root / "routing.toml").write_text(example, encoding="utf-8")
+    (project.root / "routing.toml").write_text(DESCRIPTION, encoding="utf-8")
     install(project, "acme", "echo acme 1.2.3")
     project.variables["ACME_API_KEY"] = "k" * 20
     done = project.call("providers", "doctor", "--format", "json")
