@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import signal
 import subprocess
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from routing_action.app.brakes import Brakes
+from routing_action.app.ports import Ports, new_uuid
+from routing_action.app.unit import Launch, UnitRunner
+from routing_action.domain.budget import Budget
+from routing_action.domain.outcome import Outcome
+from routing_action.domain.plan import Unit
+from routing_action.domain.provider import ReadContext
+from routing_action.harness.lifecycle import LifecycleLog
+from routing_action.harness.redaction import Redactor
+from routing_action.providers.discovery import all_providers
+from routing_action.settings import RunSettings
+from routing_action.store.batch import BatchFolder
+from tests.builders import case_of
 from tests.command_line import ROOT, Finished, Project, loads
+from tests.result_rows import make_row
 
 SPENDER = ROOT / "tests" / "fakes" / "spender.sh"
 QUARTER = {"prompt": "please load:foo cost:0.25"}
@@ -256,6 +272,15 @@ def test_a_unit_that_was_interrupted_in_its_pause_is_run_on_resume(project: Proj
     assert (again.code, again.column("status"), starts(project)) == (0, ["pass"], 2)
 
 
+def test_a_throttled_unit_is_not_tried_again_once_its_agent_was_stopped(project: Project) -> None:
+    """The key was refused while it waited."""
+    throttled = loads("a", prompt="throttled:9 after:1.2")
+    project.write_cases(throttled, loads("b", prompt="sleep:0.3 status:401"))
+    done = project.run()
+    assert done.column("outcome") == ["rate_limit", "auth"]
+    assert (starts(project), done.column("throttle_retries")) == (2, [0, 0])
+
+
 # ---- lanes and stopped agents
 
 
@@ -296,3 +321,37 @@ def test_units_that_wait_are_not_started_after_their_agent_was_stopped(
     assert outcomes.count("not_run") == 3
     assert starts(project) == 2
     assert len((project.root / "other.txt").read_text("utf-8").splitlines()) == 5
+
+
+def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
+    tmp_path: Path,
+) -> None:
+    """Its workspace is taken away again, and the CLI never ran."""
+    brakes = Brakes(Budget())
+    left: list[str] = []
+
+    class Preparing:
+        """Another unit ends with a refused key just when this one is ready."""
+
+        def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
+            brakes.judge(make_row(agent="claude", outcome=Outcome.AUTH, error="no key"))
+            program = ("touch", str(tmp_path / "ran"))
+            return Launch(program, tmp_path, {}, ReadContext(), close=lambda: left)
+
+    ports = Ports(lambda: datetime.now(UTC), new_uuid, lambda _line: None)
+    runner = UnitRunner(
+        providers={"claude": all_providers()["claude"]},
+        settings=RunSettings(tmp_path, tmp_path),
+        folder=BatchFolder(tmp_path, new_uuid()),
+        launcher=Preparing(),
+        lifecycle=LifecycleLog(ports.write_error, ports.now, "b"),
+        redactor=Redactor(()),
+        ports=ports,
+        brakes=brakes,
+        cancel=asyncio.Event(),
+    )
+    left.append("taken away")
+    row, _ = asyncio.run(runner.run(Unit(0, "claude", case_of()), new_uuid()))
+    assert (row.outcome, row.notes) == (Outcome.NOT_RUN, ("taken away",))
+    assert "stopped after auth (no key)" in (row.error or "")
+    assert not (tmp_path / "ran").exists()
