@@ -20,7 +20,7 @@ class _Model(BaseModel):
 
 
 class DeltaProof(_Model):
-    """The best evidence that was found for a missing token, though it was too weak."""
+    """What was found for a disallowed token, or for a missing one, there though too weak."""
 
     token: str
     tier: Literal[1, 2, 3]
