@@ -30,6 +30,7 @@ from routing_action.app.baseline_check import (
 )
 from routing_action.app.baseline_files import OpenBaseline, open_baseline, start_baseline
 from routing_action.app.compare import BaselineRequest, read_baselines
+from routing_action.app.histories import GitHistory
 from routing_action.cli.options import CASES_HELP, find_provider, split_list
 from routing_action.domain.baseline import Baseline, Pair
 from routing_action.domain.measured import Measurement, gather
@@ -299,7 +300,7 @@ def show(baseline_file: Path | None, merge_base_of: str | None, baseline_ref: st
         raise UsageError("give --merge-base-of or --baseline-ref, not both")
     path = baseline_file or find_baseline_file(Path.cwd())
     request = BaselineRequest(path, merge_base_of or None, baseline_ref or None)
-    baselines = read_baselines(request, Path.cwd(), os.environ)
+    baselines = read_baselines(request, Path.cwd(), GitHistory(Path.cwd(), os.environ))
     source = baselines.source
     place = f"{source.commit} of {source.date}, " if source.commit else ""
     click.echo(f"{source.path}: {place}{source.how}", err=True)

@@ -78,7 +78,8 @@ class Delta(_Model):
     """The whole of delta.json; red rows stand first.
 
     `commit` is the one that was measured, null where the results do not agree or do not tell;
-    `run_commands` holds for each agent the shell command that measures it again.
+    `run_commands` holds for each agent the shell command that measures it again. `pull_request`
+    is the number of the one that the run was for: a hint, which proves nothing.
     """
 
     schema_version: Literal[1] = 1
@@ -88,6 +89,7 @@ class Delta(_Model):
     baseline: BaselineSource
     cases_file: str
     commit: Commit | None = None
+    pull_request: Annotated[int, Field(ge=1)] | None = None
     agents: tuple[str, ...]
     run_commands: dict[str, str] = Field(default_factory=dict)
     counts: dict[DeltaKind, Annotated[int, Field(ge=0)]]
