@@ -32,9 +32,10 @@ PROMPTS = {
 
 
 def commands_of(text: str) -> list[str]:
-    """The commands of every console block, in order."""
+    """The commands of every console block, in order; a backslash at a line's end joins it."""
     blocks = [match["text"] for match in BLOCK.finditer(text) if match["kind"] == "console"]
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return [line[2:] for line in lines if line.startswith("$ ")]
 
 
 def files_of(text: str) -> Iterator[tuple[str, str]]:
@@ -49,8 +50,16 @@ def page(name: str) -> str:
     return (DOCS / name).read_text("utf-8")
 
 
+def section(name: str, heading: str) -> str:
+    """What stands below a heading of a page, up to the next one of the same level."""
+    found = page(name).partition(f"\n## {heading}\n")[2]
+    assert found, heading
+    return found.partition("\n## ")[0]
+
+
 RECORD_PAGE = "how-to/record-and-replay.md"
 QUICK_START = "tutorial/quick-start-action.md"
+NEWEST = "BATCH=$(ls -dt tests/agent-routing/artifacts/*/ | head -1)"
 FAKE_AGENT = dict(files_of(page(RECORD_PAGE)))["fake-agent.py"]
 
 
@@ -67,7 +76,9 @@ class Walk:
         self.bin = folder / "bin"
         self.bin.mkdir()
         starter = self.bin / "routing-action"
-        starter.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m routing_action "$@"\n')
+        starter.write_text(
+            f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m routing_action "$@"\n'
+        )
         starter.chmod(0o755)
         self.environment = {
             **os.environ,
@@ -157,26 +168,104 @@ def test_the_recorder_keeps_trials_and_how_a_run_ended(walk: Walk) -> None:
     assert "2 runs: 0 pass, 2 fail" in replayed
 
 
-def quick_start_commands() -> list[str]:
-    """The commands of the first section, without those that install something."""
-    section = page(QUICK_START).partition("\n## 2.")[0]
-    return [
-        line
-        for line in commands_of(section)
-        if not line.startswith(("pip install", "cd ", "npm install", "export ANTHROPIC_API_KEY"))
-    ]
+def use_fake_agent(walk: Walk, *agents: str) -> None:
+    """Let the page's fake agent stand in for others; it lies outside of the repository."""
+    agent = walk.root.parent / "fake-agent.py"
+    agent.write_text(FAKE_AGENT, encoding="utf-8")
+    for name in agents:
+        walk.environment[f"AGENT_{name.upper()}_TEMPLATE"] = f"python3 {agent} {{prompt}}"
+
+
+def start_cases(walk: Walk, agents: str) -> None:
+    """Cases and a baseline, with prompts like a user's."""
+    walk.shell(f"routing-action cases init --skills .claude/skills --agents {agents}")
+    walk.write_prompts()
+    walk.shell("git add -A", "git commit -qm 'Add cases'")
 
 
 def test_the_quick_start_leads_from_skills_to_a_gate_that_passes(walk: Walk) -> None:
     """`cases init`, prompts, `cases check`, a first run and its comparison: nothing is missing."""
-    walk.write("../fake-agent.py", FAKE_AGENT)
-    agent = (walk.root / "../fake-agent.py").resolve()
-    walk.environment["AGENT_CLAUDE_TEMPLATE"] = f"{shlex.join(['python3', str(agent)])} {{prompt}}"
-    commands = quick_start_commands()
-    checked = next(n for n, line in enumerate(commands) if line.startswith("routing-action cases check"))
-    walk.shell(*commands[:checked])
+    use_fake_agent(walk, "claude")
+    installing = ("pip install", "cd ", "npm install", "export ANTHROPIC_API_KEY")
+    told = commands_of(section(QUICK_START, "1. Write cases and a baseline"))
+    commands = [line for line in told if not line.startswith(installing)]
+    assert commands[0].startswith("routing-action cases init")
+    walk.shell(commands[0])
     walk.write_prompts()
-    printed = walk.shell(*commands[checked:])
+    printed = walk.shell(*commands[1:])
     assert "cases.json: 3 cases, 0 warnings" in printed
     assert "gate: Routing is as expected" in printed
     assert walk.shell("git status --porcelain") == ""
+
+
+def test_the_quick_start_says_how_a_pair_stays_red_for_now(walk: Walk) -> None:
+    """The command for the baseline works, and the comparison is green after it."""
+    use_fake_agent(walk, "claude")
+    start_cases(walk, "claude")
+    cases = (walk.root / "cases.json").read_text("utf-8")
+    walk.write("cases.json", cases.replace(PROMPTS["ship-it"], "Publish it."))
+    told = section(QUICK_START, "1. Write cases and a baseline")
+    (command,) = [m["text"] for m in BLOCK.finditer(told) if m["kind"] == "text"]
+    printed = walk.shell(
+        "routing-action run --agents claude --skills .claude/skills || true",
+        NEWEST,
+        command.replace(" ID ", " ship-it-request "),
+        'routing-action compare --results "$BATCH/results.json"',
+    )
+    assert "~ ship-it-request claude: pass -> fail" in printed
+    assert "gate: Routing is as expected" in printed
+
+
+def test_an_agent_that_is_measured_no_more_is_taken_out_as_the_quick_start_says(walk: Walk) -> None:
+    """Entries of an agent that the gate does not ask for are red; without them it is green."""
+    use_fake_agent(walk, "claude")
+    start_cases(walk, "claude,codex")
+    judge = "routing-action compare --results results.json --providers claude --merge-base-of main"
+    red = walk.shell(
+        "git checkout -qb change",
+        "git commit -q --allow-empty -m 'Measure claude alone'",
+        "routing-action run --agents claude --output results.json",
+        f"{judge} || true",
+    )
+    assert "REMOVED     codex:ship-it-request: codex is no longer asked for but still has" in red
+    assert "gate: Routing gate failed: 3 pairs were removed but still exist" in red
+    green = walk.shell(*commands_of(section(QUICK_START, "5. More agents")), judge)
+    assert "REMOVED     codex:ship-it-request: codex was removed with all its" in green
+    assert "gate: Routing is as expected" in green
+
+
+@pytest.mark.parametrize(
+    ("name", "heading", "made"),
+    [
+        ("how-to/change-the-reports.md", "See it before it is posted", "reports/comment.md"),
+        ("how-to/read-the-html-report.md", "", "report.html"),
+    ],
+)
+def test_reports_are_made_as_their_pages_say(
+    walk: Walk, name: str, heading: str, made: str
+) -> None:
+    """Outside of a workflow too, with the variables that the page names."""
+    use_fake_agent(walk, "claude")
+    start_cases(walk, "claude")
+    text = section(name, heading) if heading else page(name)
+    for variable in list(walk.environment):
+        if variable.startswith("GITHUB_"):
+            del walk.environment[variable]
+    printed = walk.shell("routing-action run --agents claude >log", NEWEST, *commands_of(text))
+    assert (walk.root / made).stat().st_size > 500
+    shown = re.findall(r"^(0\d-post-.*)$", text, re.MULTILINE)
+    assert shown == re.findall(r"^(0\d-post-.*)$", printed, re.MULTILINE)
+
+
+def test_results_of_several_machines_are_joined_as_the_page_says(walk: Walk) -> None:
+    """A shard that is missing is red, and all of them together are judged as one batch."""
+    use_fake_agent(walk, "claude")
+    start_cases(walk, "claude")
+    _, run, compare = commands_of(
+        section("how-to/run-in-parallel-and-serial.md", "Several machines")
+    )
+    first = run.replace("ID1,ID2", "flaky-tests-request").replace("1/3", "1/2")
+    second = run.replace("ID1,ID2", "ship-it-request,no-skill-needed").replace("1/3", "2/2")
+    second = second.replace("claude-1", "claude-2")
+    assert "shard 2/2 are missing" in walk.shell(first, f"{compare} || true")
+    assert "3 OK, 0 not selected" in walk.shell(second, compare)

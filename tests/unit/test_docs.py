@@ -1,6 +1,7 @@
 """The documents say what the code does: links, anchors, entries, examples and generated parts."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -167,6 +168,17 @@ def test_every_test_that_is_named_exists() -> None:
         assert named, f"no test is named: {row}"
         for file, function in named:
             assert function in functions_of(ROOT / file), f"{file}::{function}"
+
+
+def test_the_documents_install_the_agents_that_the_tests_start() -> None:
+    """A reader gets the versions whose output is known, the same on every page."""
+    pins = json.loads((ROOT / "tests/live/package.json").read_text("utf-8"))["dependencies"]
+    told: dict[str, set[str]] = {name: set() for name in pins}
+    for page in PAGES:
+        for name, version in re.findall(r"(@[\w-]+/[\w-]+)@(\d[\w.]*)", page.read_text("utf-8")):
+            if name in told:
+                told[name].add(version)
+    assert told == {name: {version} for name, version in pins.items()}
 
 
 def functions_of(file: Path) -> set[str]:
