@@ -148,6 +148,7 @@ def test_the_page_about_recordings_leads_from_a_fake_agent_to_a_green_replay(wal
     assert "flaky-tests.json\nflaky-tests.stderr\nflaky-tests.stdout\n" in printed
 
 
+@pytest.mark.slow
 def test_the_recorder_keeps_trials_and_how_a_run_ended(walk: Walk) -> None:
     """A time-out stays one, and what was never started is left out and named."""
     name, content = next((n, c) for n, c in files_of(page(RECORD_PAGE)) if n == "record.py")
@@ -198,6 +199,7 @@ def test_the_quick_start_leads_from_skills_to_a_gate_that_passes(walk: Walk) -> 
     assert walk.shell("git status --porcelain") == ""
 
 
+@pytest.mark.slow
 def test_the_quick_start_says_how_a_pair_stays_red_for_now(walk: Walk) -> None:
     """The command for the baseline works, and the comparison is green after it."""
     use_fake_agent(walk, "claude")
@@ -234,6 +236,7 @@ def test_an_agent_that_is_measured_no_more_is_taken_out_as_the_quick_start_says(
     assert "gate: Routing is as expected" in green
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "heading", "made"),
     [
@@ -257,6 +260,7 @@ def test_reports_are_made_as_their_pages_say(
     assert shown == re.findall(r"^(0\d-post-.*)$", printed, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_results_of_several_machines_are_joined_as_the_page_says(walk: Walk) -> None:
     """A shard that is missing is red, and all of them together are judged as one batch."""
     use_fake_agent(walk, "claude")
