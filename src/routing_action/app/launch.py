@@ -25,7 +25,7 @@ from routing_action.harness.workspace import (
     shared_workspace,
 )
 from routing_action.providers.discovery import all_providers
-from routing_action.settings import RunSettings, build_command, log_folders
+from routing_action.settings import RunSettings, build_command, limit_arguments, log_folders
 
 _USER_FOLDERS = (
     "HOME", "TMPDIR", "TMP", "TEMP", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
@@ -96,7 +96,7 @@ class LiveLauncher:
             )
             model = self._settings.provider_models.get(provider.name)
             launch = Launch(
-                argv=build_command(provider, unit.case.prompt, model, self._settings.environ),
+                argv=self._command(provider, unit.case.prompt, model),
                 cwd=workspace.path,
                 env=env,
                 context=context,
@@ -117,6 +117,10 @@ class LiveLauncher:
         return [note for template in templates for note in _left(template.remove())]
 
     # ---- parts of a unit
+
+    def _command(self, provider: Provider, prompt: str, model: str | None) -> tuple[str, ...]:
+        limits = limit_arguments(provider, self._settings)
+        return build_command(provider, prompt, model, self._settings.environ, limits)
 
     def _workspace(self, provider: Provider, folder: Path) -> Workspace:
         if self._settings.workspace == "shared":
@@ -156,7 +160,7 @@ class LiveLauncher:
             provider,
             folder / "home",
             user_home=user_home,
-            cache_root=_cache_root(environ),
+            cache_root=cache_root(environ),
             base_environ=environ,
         )
         return home, build_environment(provider, home, environ)
@@ -196,7 +200,7 @@ def _temp_candidates(environ: Mapping[str, str]) -> list[str]:
     return [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
 
 
-def _cache_root(environ: Mapping[str, str]) -> Path | None:
+def cache_root(environ: Mapping[str, str]) -> Path | None:
     """Where big unpacked programs are shared between units: below the user's cache folder."""
     base = environ.get("XDG_CACHE_HOME") or (
         os.path.join(environ["HOME"], ".cache") if environ.get("HOME") else ""  # noqa: PTH118

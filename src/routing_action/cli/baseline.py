@@ -31,12 +31,18 @@ from routing_action.app.baseline_check import (
 from routing_action.app.baseline_files import OpenBaseline, open_baseline, start_baseline
 from routing_action.app.compare import BaselineRequest, read_baselines
 from routing_action.app.histories import GitHistory
-from routing_action.cli.options import CASES_HELP, find_provider, split_list
+from routing_action.cli.options import (
+    CASES_HELP,
+    config_option,
+    find_provider,
+    known_agents,
+    split_list,
+)
 from routing_action.domain.baseline import Baseline, Pair
 from routing_action.domain.measured import Measurement, gather
 from routing_action.domain.naming import fold
 from routing_action.errors import DocumentError, ExitCode, UsageError
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.providers.discovery import DEFAULT_AGENTS
 from routing_action.store.baseline_text import render_baseline
 from routing_action.store.baselines import entry_lines, find_baseline_file, read_baseline
 from routing_action.store.batch import one_line
@@ -228,6 +234,7 @@ def _show(update: Update, file: str) -> None:
 
 
 @command.command("check")
+@config_option
 @_baseline_option
 @click.option("--cases-file", "--cases", "cases_file", type=click.Path(path_type=Path),
               metavar="FILE", help=CASES_HELP)  # fmt: skip
@@ -251,7 +258,9 @@ def check(
     """
     path = baseline_file or find_baseline_file(Path.cwd())
     entries, document = read_baseline(path)
-    checked = BaselineToCheck(str(path), entries, entry_lines(document), tuple(all_providers()))
+    checked = BaselineToCheck(
+        str(path), entries, entry_lines(document), tuple(known_agents().providers)
+    )
     corpus = read_cases(cases_file or find_cases_file(Path()))
     wanted = tuple(find_provider(name).name for name in split_list(agents))
     findings = check_baseline(checked, corpus, wanted or named_agents(checked, DEFAULT_AGENTS))

@@ -11,7 +11,7 @@ import click
 from routing_action.app.case_seeds import build_seeds, first_baseline
 from routing_action.app.case_skills import check_skills, read_skills
 from routing_action.app.cases import Finding, check_cases
-from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.cli.options import cases_option, config_option, find_provider, split_list
 from routing_action.errors import DocumentError, UsageError
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.store.baseline_text import render_baseline
@@ -82,6 +82,7 @@ def _describe(findings: list[Finding], path: Path) -> list[dict[str, str | int]]
 
 
 @command.command("init")
+@config_option
 @click.option(
     "--skills",
     required=True,

@@ -13,6 +13,7 @@ from routing_action.app.histories import GitHistory
 from routing_action.app.judge import Judgement, judge
 from routing_action.cli.options import (
     cases_option,
+    config_option,
     find_provider,
     full_commit,
     run_program,
@@ -64,6 +65,7 @@ from routing_action.store.batch import write_atomically
 )
 @click.option("--or-exit", type=int, hidden=True, help="Exit so where the cases have no baseline.")
 @cases_option
+@config_option
 @click.option(
     "--providers",
     multiple=True,

@@ -16,7 +16,7 @@ from routing_action.app.evaluate import (
     explain_evaluation,
     read_blocks,
 )
-from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.cli.options import cases_option, config_option, find_provider, split_list
 from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.naming import fold
 from routing_action.domain.outcome import RunEnd
@@ -52,6 +52,7 @@ from routing_action.store.documents import find_cases_file, read_cases
 @click.option("--timed-out", is_flag=True, help="A deadline ended the run.")
 @click.option("--stopped-early", is_flag=True, help="`run --stop-early` ended the run.")
 @cases_option
+@config_option
 @click.option("--case-id", metavar="ID", help="Judge this case of --cases.")
 @click.option(
     "--token",

@@ -12,7 +12,13 @@ from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
 from routing_action.app.seed_prompts import FILL_IN
 from routing_action.app.self_test import run_self_test
-from routing_action.cli.options import find_provider, parse_pairs, seed_for, split_list
+from routing_action.cli.options import (
+    find_provider,
+    known_agents,
+    parse_pairs,
+    seed_for,
+    split_list,
+)
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import RunChoices, run_options
 from routing_action.domain.measured import parse_shard
@@ -21,7 +27,13 @@ from routing_action.errors import DocumentError, UsageError
 from routing_action.harness.history import find_head
 from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.settings import RunSettings, positive_seconds, resolve_max_parallel
+from routing_action.settings import (
+    RunSettings,
+    parse_lane,
+    positive_amount,
+    positive_seconds,
+    resolve_max_parallel,
+)
 from routing_action.store.documents import find_cases_file, read_cases
 
 
@@ -63,8 +75,11 @@ def _settings(given: RunChoices) -> RunSettings:
             "--skills cannot be staged in a shared workspace, which is your own checkout",
             remedy="leave out --workspace shared, or --skills",
         )
+    own = known_agents()
     return RunSettings(
         root=Path.cwd(),
+        config_file=own.file,
+        config_sha256=own.sha256,
         artifacts_root=given.artifacts_root,
         max_parallel=resolve_max_parallel(given.max_parallel, os.environ),
         timeout_seconds=positive_seconds(given.timeout_seconds, "--timeout-seconds"),
@@ -74,6 +89,14 @@ def _settings(given: RunChoices) -> RunSettings:
             for name, text in parse_pairs(given.provider_timeouts, "--provider-timeout").items()
         },
         provider_models=parse_pairs(given.provider_models, "--provider-model"),
+        provider_lanes={
+            name: parse_lane(text, f"--max-parallel-provider {name}")
+            for name, text in parse_pairs(given.provider_lanes, "--max-parallel-provider").items()
+        },
+        max_cost_usd=_cap(given.max_cost_usd, "--max-cost-usd"),
+        max_unit_cost_usd=_cap(given.max_unit_cost_usd, "--max-unit-cost-usd"),
+        max_turns=given.max_turns,
+        throttle_retries=given.throttle_retries,
         log_scan=given.log_scan,
         allow_log_fallback_pass=given.allow_log_fallback_pass,
         log_max_files=given.log_max_files,
@@ -133,7 +156,7 @@ def _plan(given: RunChoices, recordings: ReplaySet | None) -> Plan:
     trials = given.trials or (recordings.trials if recordings else 1)
     cases, categories = split_list(given.case_ids), split_list(given.categories)
     selection = Selection(names, cases, categories, given.sample, seed, trials)
-    return build_plan(corpus, selection, all_providers())
+    return build_plan(corpus, selection, known_agents().providers)
 
 
 def _idle(text: str | None) -> float | None:
@@ -144,6 +167,10 @@ def _shard(text: str | None) -> str | None:
     if text and parse_shard(text) is None:
         raise UsageError(f"--shard {text}: is no I/N with I from 1 to N", remedy="such as 2/3")
     return text
+
+
+def _cap(text: str | None, name: str) -> float | None:
+    return None if text is None else positive_amount(text, name)
 
 
 def _speed(value: float) -> float:
