@@ -221,11 +221,11 @@ def unknown_parts(text: str) -> Iterator[str]:
 def test_a_command_or_flag_that_does_not_exist_is_found() -> None:
     """The next test can fail."""
     wrong = """```console
-$ A=b routing-action run --max-cost-usd 3 --agents x
-routing-action providers doctor    # what is there
+$ A=b routing-action run --max-pence 3 --agents x
+routing-action providers dokter    # what is there
 ```
 Use `routing-action evaluat --agent x` or `./test.sh --replays`."""
-    found = ["evaluat", "run --replays", "run --max-cost-usd", "providers doctor"]
+    found = ["evaluat", "run --replays", "run --max-pence", "providers dokter"]
     assert list(unknown_parts(wrong)) == found
 
 

@@ -81,7 +81,8 @@ class Description:
     def fill(self, schema: Mapping[str, Any], values: object) -> Any:
         """The values with whatever else the schema requires, made up as plainly as possible."""
         schema = self.resolve(schema)
-        if isinstance(values, dict) and (chosen := schema.get("discriminator")):
+        chosen = schema.get("discriminator")
+        if chosen and isinstance(values, dict) and chosen["propertyName"] in values:
             kind = values[chosen["propertyName"]]
             return self.fill({"$ref": chosen["mapping"][kind]}, values)
         for key in ("allOf", "anyOf", "oneOf"):
