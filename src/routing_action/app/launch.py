@@ -24,6 +24,7 @@ from routing_action.harness.workspace import (
     new_folder,
     shared_workspace,
 )
+from routing_action.providers.discovery import all_providers
 from routing_action.settings import RunSettings, build_command, limit_arguments, log_folders
 
 _USER_FOLDERS = (
@@ -88,7 +89,7 @@ class LiveLauncher:
             undo.callback(remove_tree, folder)
             workspace = self._workspace(provider, folder)
             home, env = self._home(provider, folder)
-            known = [name for one in self._providers.values() for name in one.skill_folders]
+            known = [name for one in all_providers().values() for name in one.skill_folders]
             staged = staged_skills(workspace.path, provider, known)
             context = ReadContext(
                 skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
@@ -101,6 +102,7 @@ class LiveLauncher:
                 context=context,
                 notes=(*self._template_notes(provider), *home.notes, *staged.notes),
                 model=model,
+                offers_nothing=bool(staged.notes) and not workspace.shared,
                 new_log_lines=self._log_reader(provider, home),
                 close=lambda: _left(remove_tree(folder)),
             )

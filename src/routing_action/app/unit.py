@@ -10,7 +10,13 @@ from typing import Protocol
 
 from routing_action.app.brakes import Brakes
 from routing_action.app.ports import Ports, format_time
-from routing_action.app.rows import RunRecord, build_row, explain_failure, read_excerpt
+from routing_action.app.rows import (
+    RunRecord,
+    add_install_hint,
+    build_row,
+    explain_failure,
+    read_excerpt,
+)
 from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
 from routing_action.domain.early_stop import is_settled
@@ -36,7 +42,8 @@ class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
     `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
-    how much it is going to print, where that is known: in a replay.
+    how much it is going to print, where that is known: in a replay. `offers_nothing` says that
+    the skills lie where this agent looks for none.
     `close` takes everything away again and gives notes about what it could not.
     """
 
@@ -48,6 +55,7 @@ class Launch:
     cli_version: str | None = None
     model: str | None = None
     wall_seconds: float | None = None
+    offers_nothing: bool = False
     output_bytes: int | None = None
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
@@ -137,13 +145,15 @@ class UnitRunner:
         result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = trace.reader.reading
+        if launch.offers_nothing and reading.catalogue is None:
+            reading = replace(reading, catalogue=())
         log_file = None
         if launch.new_log_lines is not None:
             log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
         ended_by = result.ended_by
         if ended_by is EndedBy.STOPPED_EARLY and trace.over_budget:
             ended_by = EndedBy.COST_LIMIT
-        cause = result.start_error
+        cause = add_install_hint(result.start_error, self.providers[unit.agent])
         if ended_by is EndedBy.COST_LIMIT:
             cap = self.settings.max_unit_cost_usd
             cause = f"ended, since it had cost {cap:g} USD or more (--max-unit-cost-usd)"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from routing_action.app.histories import GitHistory
 from routing_action.app.judge import Judgement, judge
 from routing_action.cli.options import (
     cases_option,
@@ -131,7 +132,7 @@ def command(
     judged = judge(
         asked,
         Path.cwd(),
-        environ=os.environ,
+        history=GitHistory(Path.cwd(), os.environ),
         now=datetime.now(UTC),
         program=run_program(),
         needs_baseline=or_exit is None,

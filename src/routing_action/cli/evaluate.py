@@ -128,7 +128,8 @@ def _chosen_case(
 ) -> Case | None:
     if (case_id is None) == (not split_list(tokens)):
         raise UsageError(
-            "give either --case-id (with --cases FILE) or --token, not both and not neither"
+            "give either --case-id (with --cases FILE) or --token, not both and not neither",
+            remedy="--token NAME looks for a skill; --case-id ID judges by a case of --cases FILE",
         )
     if case_id is None:
         return None

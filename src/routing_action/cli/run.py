@@ -10,6 +10,7 @@ import click
 from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
+from routing_action.app.seed_prompts import FILL_IN
 from routing_action.app.self_test import run_self_test
 from routing_action.cli.options import (
     find_provider,
@@ -20,8 +21,9 @@ from routing_action.cli.options import (
 )
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import RunChoices, run_options
+from routing_action.domain.measured import parse_shard
 from routing_action.domain.tiers import compute_tier
-from routing_action.errors import UsageError
+from routing_action.errors import DocumentError, UsageError
 from routing_action.harness.history import find_head
 from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
@@ -51,13 +53,14 @@ def command(context: click.Context, given: RunChoices) -> int:
     settings = _settings(given)
     recordings = ReplaySet(settings.replay) if settings.replay else None
     plan = _plan(given, recordings)
+    _refuse_unwritten(plan)
     # asyncio and the engine are imported only where a batch is really run.
     from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
 
     return run_and_report(
         plan,
         settings,
-        Shard(given.shard, given.matrix_key, given.attempt),
+        Shard(_shard(given.shard), given.matrix_key, given.attempt),
         logbook=context.obj if isinstance(context.obj, Logbook) else None,
         arguments=kept_arguments(context, *_pinned(plan, settings)),
         recordings=recordings,
@@ -114,6 +117,19 @@ def _settings(given: RunChoices) -> RunSettings:
     )
 
 
+def _refuse_unwritten(plan: Plan) -> None:
+    """A prompt that `cases init` left to be written measures nothing, and would be paid for."""
+    for case in plan.cases:
+        if case.prompt.startswith(FILL_IN):
+            raise DocumentError(
+                f"{case.case_id}: the prompt is still to be written",
+                file=plan.corpus.file,
+                line=plan.corpus.lines[case.case_id],
+                field="prompt",
+                remedy="ask as a user would, without the skill's name",
+            )
+
+
 def _pinned(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
     """What was found or drawn, as options that find and draw the same again."""
     seed = plan.selection.seed
@@ -145,6 +161,12 @@ def _plan(given: RunChoices, recordings: ReplaySet | None) -> Plan:
 
 def _idle(text: str | None) -> float | None:
     return positive_seconds(text, "--idle-timeout-seconds") if text else None
+
+
+def _shard(text: str | None) -> str | None:
+    if text and parse_shard(text) is None:
+        raise UsageError(f"--shard {text}: is no I/N with I from 1 to N", remedy="such as 2/3")
+    return text
 
 
 def _cap(text: str | None, name: str) -> float | None:

@@ -51,6 +51,7 @@ class MeasuredRow(msgspec.Struct, frozen=True, gc=False):
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
     token_hits: dict[str, MeasuredHit | None] = msgspec.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class MeasuredOptions(msgspec.Struct, frozen=True):

@@ -51,6 +51,10 @@ class UsageTotals(_Model):
     premium_requests: Annotated[float, Field(ge=0)] | None = None
 
 
+FINDS_NO_SKILL = "finds no skill"
+"""Stands in the note of a row whose agent looks for skills where the repository has none."""
+
+
 class UnitResult(_Model):
     """One row: one trial of one case on one provider."""
 

@@ -19,6 +19,7 @@ from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
 from routing_action.domain.measured import MeasuredHit
 from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
+from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, rerun_command
 
 PASSING_DETAIL_BYTES = 2**20
@@ -109,6 +110,7 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
     found: dict[str, object] = {
         "why": _cut(row.why),
         "failure": row.failure_kind,
+        "mend": find_remedy(row.failure_kind) if row.gates else "",
         "error": _cut(row.error or ""),
         "missing": row.missing_evidence,
         "disallowed": row.disallowed_hits,
