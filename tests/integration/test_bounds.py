@@ -30,6 +30,7 @@ from tests.builders import case_of
 from tests.command_line import ROOT, Finished, Project, loads
 from tests.result_rows import make_row
 
+QUICK = ROOT / "tests" / "fakes" / "quick_agent.sh"
 SPENDER = ROOT / "tests" / "fakes" / "spender.sh"
 QUARTER = {"prompt": "please load:foo cost:0.25"}
 
@@ -58,10 +59,10 @@ def spending(count: int) -> list[dict[str, Any]]:
 
 def test_p9_a_batch_that_has_cost_its_cap_starts_nothing_more(project: Project) -> None:
     """Hours of spending end at the cap: the rest is not run, and says why."""
-    project.write_cases(*spending(6))
+    project.write_cases(*spending(4))
     done = project.run("--max-parallel", "1", "--max-cost-usd", "0.5")
-    assert done.column("outcome") == ["completed"] * 2 + ["not_run"] * 4
-    assert done.column("status") == ["pass"] * 2 + ["infra_error"] * 4
+    assert done.column("outcome") == ["completed"] * 2 + ["not_run"] * 2
+    assert done.column("status") == ["pass"] * 2 + ["infra_error"] * 2
     assert "its cap is 0.5 USD" in done.column("error")[2]
     assert starts(project) == 2
     assert done.results["complete"] is True
@@ -71,11 +72,10 @@ def test_p9_a_batch_that_has_cost_its_cap_starts_nothing_more(project: Project) 
 
 def test_what_was_not_run_is_not_green(project: Project) -> None:
     """Less than half was measured, so the run alone is red, by decision 0007."""
-    project.write_cases(*spending(5))
+    project.write_cases(*spending(3))
     arguments = ("--max-parallel", "1", "--max-cost-usd")
-    assert project.run(*arguments, "0.5").code == 1
-    assert project.run(*arguments, "0.75").code == 0
-    assert project.run(*arguments, "0.75", "--fail-on-infra").code == 1
+    assert project.run(*arguments, "0.25").code == 1
+    assert project.run(*arguments, "0.5").code == 0
 
 
 def test_only_what_was_running_goes_beyond_the_cap(project: Project) -> None:
@@ -107,15 +107,15 @@ def test_the_options_tell_a_reader_of_the_bounds(project: Project) -> None:
 
 def test_a_resumed_batch_counts_what_it_had_cost_before(project: Project) -> None:
     """The cap is the batch's, however many lives it takes."""
-    project.write_cases(*spending(4))
-    first = project.run("--max-parallel", "1", "--max-cost-usd", "0.75")
+    project.write_cases(*spending(3))
+    first = project.run("--max-parallel", "1", "--max-cost-usd", "0.5")
     journal = first.artifacts / "journal.jsonl"
     lines = journal.read_text("utf-8").splitlines(keepends=True)
     first_end = next(n for n, line in enumerate(lines) if '"end"' in line[:40] or '"row"' in line)
     journal.write_text("".join(lines[: first_end + 1]), encoding="utf-8")
     again = project.call("run", "--resume", str(first.artifacts))
-    assert again.column("outcome") == ["completed"] * 3 + ["not_run"]
-    assert starts(project) == 3 + 2
+    assert again.column("outcome") == ["completed"] * 2 + ["not_run"]
+    assert starts(project) == 2 + 1
 
 
 def test_agents_that_tell_no_cost_are_named(project: Project) -> None:
@@ -245,6 +245,7 @@ def test_a_wait_of_minutes_is_not_waited_for(project: Project, after: str, retri
     assert project.run().column("throttle_retries") == [retries]
 
 
+@pytest.mark.slow
 def test_a_unit_that_was_interrupted_in_its_pause_is_run_on_resume(project: Project) -> None:
     """Ctrl-C ends the wait at once; the unit counts as cancelled, not as measured."""
     project.write_cases(loads("a", prompt="load:foo throttled:1 after:60"))
@@ -272,6 +273,7 @@ def test_a_unit_that_was_interrupted_in_its_pause_is_run_on_resume(project: Proj
     assert (again.code, again.column("status"), starts(project)) == (0, ["pass"], 2)
 
 
+@pytest.mark.slow
 def test_a_throttled_unit_is_not_tried_again_once_its_agent_was_stopped(project: Project) -> None:
     """The key was refused while it waited."""
     throttled = loads("a", prompt="throttled:9 after:1.2")
@@ -287,8 +289,8 @@ def test_a_throttled_unit_is_not_tried_again_once_its_agent_was_stopped(project:
 def test_a_lane_bounds_one_agent_alone(project: Project) -> None:
     """The other slots stay free for other agents."""
     stamps = project.root / "stamps.txt"
-    project.options = ("--stamps", str(stamps), "--sleep", "0.2")
-    project.write_cases(*spending(4))
+    project.options = ("--stamps", str(stamps), "--sleep", "0.05")
+    project.write_cases(*spending(3))
     done = project.run("--max-parallel", "4", "--max-parallel-provider", "claude:1")
     assert done.code == 0
     moments = sorted(
@@ -312,15 +314,14 @@ def test_units_that_wait_are_not_started_after_their_agent_was_stopped(
     project: Project, status: str
 ) -> None:
     """Two ran when the key or the quota failed; the other agent's units go on."""
-    project.variables = {
-        "AGENT_OPENCODE_TEMPLATE": f"{SPENDER} {project.root / 'other.txt'} {{prompt}}"
-    }
-    project.write_cases(*(loads(f"c{n}", prompt=f"sleep:0.2 status:{status}") for n in range(5)))
+    other = f"{QUICK} {project.root / 'other.txt'} {{prompt}}"
+    project.variables = {"AGENT_OPENCODE_TEMPLATE": other}
+    project.write_cases(*(loads(f"c{n}", prompt=f"sleep:0.1 status:{status}") for n in range(4)))
     done = project.call("run", "--agents", "claude,opencode", "--max-parallel-provider", "claude:2")
     outcomes = [row["outcome"] for row in done.results["results"] if row["agent"] == "claude"]
-    assert outcomes.count("not_run") == 3
+    assert outcomes.count("not_run") == 2
     assert starts(project) == 2
-    assert len((project.root / "other.txt").read_text("utf-8").splitlines()) == 5
+    assert len((project.root / "other.txt").read_text("utf-8").splitlines()) == 4
 
 
 def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(

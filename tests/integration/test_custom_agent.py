@@ -88,10 +88,10 @@ def test_a_refused_key_stops_the_agent(project: Project) -> None:
 def test_throttling_and_caps_hold_for_it_too(project: Project) -> None:
     """It tells its cost step by step, so that a unit can be ended by it."""
     project.write_cases(loads("a", prompt="busy"))
-    assert acme(project).column("throttle_retries") == [2]
-    project.write_cases(loads("a"), loads("b"), loads("c"))
-    done = acme(project, "--max-cost-usd", "0.5", "--max-parallel", "1")
-    assert done.column("outcome") == ["completed", "completed", "not_run"]
+    assert acme(project, "--throttle-retries", "1").column("throttle_retries") == [1]
+    project.write_cases(loads("a"), loads("b"))
+    done = acme(project, "--max-cost-usd", "0.25", "--max-parallel", "1")
+    assert done.column("outcome") == ["completed", "not_run"]
     assert done.results["options"]["not_enforced"] == {}
 
 
@@ -119,8 +119,6 @@ def test_results_tell_which_description_measured_them(project: Project) -> None:
     again = project.call("run", "--resume", str(done.artifacts))
     assert again.code == 2
     assert "my agents.toml back" in again.stderr
-    elsewhere.write_text(DESCRIPTION, encoding="utf-8")
-    assert project.call("run", "--resume", str(done.artifacts)).code == 0
 
 
 def test_every_command_knows_it(project: Project) -> None:
