@@ -87,6 +87,7 @@ def told(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_recording_is_judged_otherwise_when_it_is_stopped(folder: str) -> None:
     """At every line from the first at which a run may be stopped."""

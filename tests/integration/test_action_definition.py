@@ -197,6 +197,7 @@ def test_the_documented_workflows_pass_every_linter(tmp_path: Path) -> None:
 GOOD = DOCUMENTED["quick-start-action-1.yml"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "old", "new"),
     [

@@ -449,6 +449,7 @@ def post(gate: Job, github: Github | None = None, **inputs: str) -> Finished:
     return done
 
 
+@pytest.mark.slow
 def test_what_was_judged_is_posted_with_the_address_of_the_report(gate: Job) -> None:
     """One comment, one check run on the pull request's head, and the job's summary."""
     leave(gate, steady="pass", broken="fail")
@@ -491,6 +492,7 @@ def test_a_gate_that_could_not_judge_is_posted_as_red_with_its_reason(gate: Job)
     assert check["conclusion"] == "failure"
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_what_would_be_posted(gate: Job) -> None:
     """Into the report's folder; no token is needed, and nothing is asked of any network."""
     leave(gate, steady="pass", broken="pass")
@@ -503,6 +505,7 @@ def test_a_dry_run_writes_what_would_be_posted(gate: Job) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_without_a_token_or_a_network_the_verdict_stands(gate: Job) -> None:
     """An aggregation's posting never fails its step."""
     leave(gate, steady="pass", broken="pass")
@@ -511,6 +514,7 @@ def test_without_a_token_or_a_network_the_verdict_stands(gate: Job) -> None:
     assert (done.code, "::warning" in done.stdout) == (0, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["comment_mode", "dry_run"])
 def test_a_slip_in_an_input_of_the_posting_step_is_a_warning(gate: Job, given: str) -> None:
     """The gate has decided before."""
@@ -521,6 +525,7 @@ def test_a_slip_in_an_input_of_the_posting_step_is_a_warning(gate: Job, given: s
     assert "the verdict is not concerned" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_step_whose_whole_task_is_to_post_fails_where_it_cannot(gate: Job) -> None:
     """`command: publish` has no verdict of its own to keep."""
     leave(gate, steady="pass", broken="pass")
@@ -573,6 +578,7 @@ def fetch(gate: Job, github: Github, *uploads: Upload) -> Finished:
     return done
 
 
+@pytest.mark.slow
 def test_the_newest_report_of_the_other_run_is_taken(gate: Job) -> None:
     """Of several attempts the highest, and of its own key alone."""
     delta = green_delta(gate)

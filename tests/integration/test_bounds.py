@@ -309,6 +309,7 @@ def test_a_lane_that_is_none_is_refused(project: Project, value: str) -> None:
     assert value.partition(":")[0] in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["401", "402"])
 def test_units_that_wait_are_not_started_after_their_agent_was_stopped(
     project: Project, status: str

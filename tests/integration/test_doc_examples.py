@@ -41,6 +41,7 @@ def test_every_heading_has_an_example() -> None:
     assert {heading for heading, _ in examples()} == set(HEADINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("heading", "command"), examples())
 def test_an_example_works_as_it_stands(heading: str, command: str, tmp_path: Path) -> None:
     """It ends well; artifacts go to a folder of the test's own."""

@@ -124,6 +124,7 @@ def walk(tmp_path: Path) -> Walk:
     return Walk(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_page_about_recordings_leads_from_a_fake_agent_to_a_green_replay(walk: Walk) -> None:
     """Each command works as it stands, and the replay is judged like the run."""
     walk.write(
@@ -184,6 +185,7 @@ def start_cases(walk: Walk, agents: str) -> None:
     walk.shell("git add -A", "git commit -qm 'Add cases'")
 
 
+@pytest.mark.slow
 def test_the_quick_start_leads_from_skills_to_a_gate_that_passes(walk: Walk) -> None:
     """`cases init`, prompts, `cases check`, a first run and its comparison: nothing is missing."""
     use_fake_agent(walk, "claude")
@@ -218,6 +220,7 @@ def test_the_quick_start_says_how_a_pair_stays_red_for_now(walk: Walk) -> None:
     assert "gate: Routing is as expected" in printed
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_measured_no_more_is_taken_out_as_the_quick_start_says(walk: Walk) -> None:
     """Entries of an agent that the gate does not ask for are red; without them it is green."""
     use_fake_agent(walk, "claude")

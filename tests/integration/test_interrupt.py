@@ -81,6 +81,7 @@ def test_results_are_on_disk_before_the_agents_are_gone(field: Field) -> None:
     assert not results.complete
 
 
+@pytest.mark.slow
 def test_further_signals_end_it_at_once_and_lose_nothing(field: Field) -> None:
     """Ctrl-C twice, then SIGTERM and SIGHUP: no grace any more, and the same whole results."""
     running = busy(field, "stubborn", "stubborn", "stubborn")
@@ -94,6 +95,7 @@ def test_further_signals_end_it_at_once_and_lose_nothing(field: Field) -> None:
     check_whole(running, 4)
 
 
+@pytest.mark.slow
 def test_under_nohup_a_hang_up_is_ignored(field: Field) -> None:
     """Whoever starts a batch under nohup wants it to go on."""
     field.write_cases("slow", "slow")
@@ -105,6 +107,7 @@ def test_under_nohup_a_hang_up_is_ignored(field: Field) -> None:
     assert running.finish() == 0
 
 
+@pytest.mark.slow
 def test_nobody_reading_the_output_is_no_failure(field: Field) -> None:
     """A closed pipe on stdout or stderr changes neither the results nor the exit code."""
     field.write_cases("slow", "talk")
@@ -122,6 +125,7 @@ def limit_files(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_exit_4_and_damages_nothing(
     field: Field, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +146,7 @@ def test_a_full_disk_is_exit_4_and_damages_nothing(
     assert all(field.started().count(name) == 1 for name in before)
 
 
+@pytest.mark.slow
 def test_a_transcript_folder_that_vanishes_is_exit_4_with_what_had_ended(field: Field) -> None:
     """The batch ends with a clear error; results.json holds what ended before."""
     field.write_cases("load", "slow", "load", "load")
@@ -156,6 +161,7 @@ def test_a_transcript_folder_that_vanishes_is_exit_4_with_what_had_ended(field: 
     assert field.resume(running.folder).column("status") == ["pass"] * 4
 
 
+@pytest.mark.slow
 def test_a_batch_folder_that_vanishes_is_no_bug(field: Field) -> None:
     """Somebody cleans up under a running batch: an error of the harness or a whole result."""
     field.write_cases("load", "slow", "load")

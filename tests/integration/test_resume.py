@@ -73,6 +73,7 @@ def test_a_batch_of_fifty_can_be_killed_at_any_moment(field: Field) -> None:
     check_moments(field, 50, 20, seed=2)
 
 
+@pytest.mark.slow
 def test_a_batch_can_be_killed_again_and_again(field: Field) -> None:
     """Each resumed batch is killed in its turn until nothing is left to run."""
     field.write_cases(*["slow"] * 10)
@@ -92,6 +93,7 @@ def test_a_batch_can_be_killed_again_and_again(field: Field) -> None:
     assert (done["complete"], done["summary"]["pass"], len(done["results"])) == (True, 10, 10)
 
 
+@pytest.mark.slow
 def test_what_a_killed_harness_left_running_is_ended_first(field: Field) -> None:
     """Agents that hang, and children in a session of their own, are gone before the next start."""
     field.write_cases("hang", "stubborn", "slow")
@@ -106,6 +108,7 @@ def test_what_a_killed_harness_left_running_is_ended_first(field: Field) -> None
     assert bearing(ids) == []
 
 
+@pytest.mark.slow
 def test_the_next_ordinary_run_ends_survivors_of_dead_batches(field: Field) -> None:
     """Nobody has to resume a batch to get rid of its agents; a running one is left alone."""
     field.write_cases("hang")
@@ -128,6 +131,7 @@ def test_the_next_ordinary_run_ends_survivors_of_dead_batches(field: Field) -> N
     assert living.finish() == 130
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_interrupted_goes_on_with_what_was_cancelled(field: Field) -> None:
     """Ctrl-C is no end: the cancelled unit is missing, and its next attempt has its own id."""
     folder = interrupted(field)
@@ -169,6 +173,7 @@ def test_a_complete_batch_says_so_and_ends_with_its_own_code(field: Field) -> No
     assert sorted(field.started()) == ["c0", "c1"]
 
 
+@pytest.mark.slow
 def test_a_running_batch_is_refused(field: Field) -> None:
     """Two harnesses never work on one batch."""
     field.write_cases("hang")
@@ -181,6 +186,7 @@ def test_a_running_batch_is_refused(field: Field) -> None:
     assert running.finish() == 130
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -202,6 +208,7 @@ def test_flags_that_contradict_the_batch_are_refused(
     assert same.code == 1, same.stderr
 
 
+@pytest.mark.slow
 def test_cases_commands_and_commits_that_changed_are_refused(field: Field) -> None:
     """A batch of two corpora, or by two commands, would be neither."""
     folder = interrupted(field)
@@ -222,6 +229,7 @@ def test_cases_commands_and_commits_that_changed_are_refused(field: Field) -> No
     assert len(set(finished.column("unit_run_id")) & markers(folder)) == 3
 
 
+@pytest.mark.slow
 def test_a_drawn_sample_and_copies_are_those_of_the_batch(field: Field) -> None:
     """The seed is kept, so the same cases are drawn; further copies are written too."""
     field.write_cases(*["slow"] * 6)
@@ -284,6 +292,7 @@ def test_a_name_that_is_no_batch_is_refused(field: Field) -> None:
     assert "give a batch_run_id below" in refused.stderr
 
 
+@pytest.mark.slow
 def test_edited_arguments_name_the_journal_and_its_line(field: Field) -> None:
     """Exit 2, with the file and the line, whatever was written there."""
     folder = interrupted(field)

@@ -130,6 +130,7 @@ def test_odd_file_names_are_copied(tmp_path: Path, temp_root: Path) -> None:
     assert names == {"a\nb", '"q"', "back\\slash", " ", os.fsdecode(b"caf\xe9")}
 
 
+@pytest.mark.slow
 def test_two_thousand_files_are_copied(tmp_path: Path, temp_root: Path) -> None:
     """A repository of ordinary size works, and git needs to read no file to call it clean."""
     files = {f"d{number % 40}/f{number}.txt": f"{number}\n" for number in range(2000)}

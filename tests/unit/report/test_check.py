@@ -69,6 +69,7 @@ def test_more_pairs_than_the_maximum_are_counted() -> None:
     assert "23 more pairs have no annotation in the case file." in check.summary
 
 
+@pytest.mark.slow
 def test_titles_messages_and_details_keep_their_limits() -> None:
     """Whatever an agent prints."""
     for text in ("x" * 100_000, "😀" * 30_000, "a\x00\n\u202e" * 9_000):

@@ -64,6 +64,7 @@ def test_a_thousand_failing_cases_fit_the_comment() -> None:
     assert f"**{1000 - shown} more rows** are not shown here." in comment
 
 
+@pytest.mark.slow
 def test_the_first_red_rows_keep_their_proofs_longest() -> None:
     """What is cut is cut from the end."""
     comment = render_comment(huge(1000, "x"), PLACE)
@@ -82,6 +83,7 @@ def test_a_little_too_much_loses_only_the_last_proofs() -> None:
     assert "the proof lines of" in body
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(
     st.one_of(st.sampled_from(HOSTILE), st.text(max_size=300)),
