@@ -9,7 +9,7 @@ from pathlib import Path
 from routing_action.harness.capture import MemorySink
 from routing_action.harness.process import ProcessLimits, run_process
 
-_VERSION = re.compile(rb"\d+\.\d+[\w.+-]*")
+_VERSION = re.compile(rb"\d+(?:\.\d+)+(?:[-+.]\w+)*")
 _LIMITS = ProcessLimits(wall_seconds=20, terminal_grace_seconds=1, term_grace_seconds=1)
 _ANSWER_BYTES = 4096
 
@@ -43,5 +43,10 @@ async def _ask(argv: tuple[str, ...], cwd: Path, env: dict[str, str], marker: st
         limits=_LIMITS,
         marker=marker,
     )
-    match = _VERSION.search(answer.data)
+    return find_version(answer.data)
+
+
+def find_version(answer: bytes) -> str | None:
+    """The first version in what a CLI printed; the full stop that ends a sentence is not its."""
+    match = _VERSION.search(answer)
     return match[0].decode("ascii", "replace") if match else None
