@@ -30,7 +30,10 @@ _PATIENCE_SECONDS = 300
 
 @dataclass
 class LiveBatch:
-    """A harness run that is over: its exit code, results, and what the models were asked."""
+    """A harness run that is over: its exit code, results, and what the models were asked.
+
+    `written` are the files of the caller's home and project that changed, but for its artifacts.
+    """
 
     code: int
     seconds: float
@@ -38,6 +41,7 @@ class LiveBatch:
     stderr: str
     asked: list[Asked]
     network: str
+    written: list[str] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -102,7 +106,11 @@ def run_scenes(
 
 def run_order(order: Order) -> LiveBatch:
     """Run the harness to its end, in a loopback-only network where that is permitted."""
-    return asyncio.run(_run(order))
+    before = order.caller.list_files()
+    batch = asyncio.run(_run(order))
+    after = order.caller.list_files()
+    batch.written = sorted(path for path, _ in before.items() ^ after.items())
+    return batch
 
 
 async def _run(order: Order) -> LiveBatch:
@@ -172,6 +180,13 @@ def codex_template(url: str) -> str:
         "codex -a never exec --json -s danger-full-access -c analytics.enabled=false "
         f"-c model_provider=mock -c 'model_providers.mock={provider}' -c model=gpt-5 {{prompt}}"
     )
+
+
+COPILOT_EVERYWHERE = (
+    "copilot -p {prompt} --allow-all-tools --allow-all-paths --no-ask-user --output-format json "
+    "--log-level debug"
+)
+"""Without copilot's own rule of paths, so that nothing but the harness isolates it."""
 
 
 def wait_until(process: subprocess.Popen[str], condition: Callable[[], bool]) -> None:

@@ -79,6 +79,14 @@ class Caller:
         """A copy of the expected skill that is not the one under test."""
         return self.home / ".agents" / "skills" / SKILL / "SKILL.md"
 
+    def list_files(self) -> dict[str, int]:
+        """The files of home and project with their times of last change, without artifacts."""
+        return {
+            str(path): path.lstat().st_mtime_ns
+            for path in self.root.rglob("*")
+            if "artifacts" not in path.parts and not path.is_dir()
+        }
+
     def environment(self, programs: list[Path], **extra: str) -> dict[str, str]:
         """What the caller's shell holds; the cache is the real one, for copilot's big unpack."""
         cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")

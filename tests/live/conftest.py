@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.live.batch import LiveBatch, run_scenes
+from tests.live.batch import COPILOT_EVERYWHERE, LiveBatch, run_scenes
 from tests.live.caller import Caller, make_caller, remove_caller
 from tests.live.clis import install_clis
 from tests.live.scenes import routing_scenes, unruly_scenes
@@ -45,7 +45,13 @@ def routing(tmp_path_factory: pytest.TempPathFactory, programs: list[Path]) -> L
             made = make_caller(shared / "live-routing")
             scenes = (*routing_scenes(str(made.stale_copy)), *unruly_scenes())
             try:
-                batch = run_scenes(made, programs, scenes, "--max-parallel", "4")
+                batch = run_scenes(
+                    made,
+                    programs,
+                    scenes,
+                    *("--max-parallel", "4"),
+                    variables={"AGENT_COPILOT_TEMPLATE": COPILOT_EVERYWHERE},
+                )
             finally:
                 remove_caller(made)
             stored.write_bytes(pickle.dumps(batch))
@@ -61,7 +67,13 @@ def record(request: pytest.FixtureRequest) -> Record:
     def keep(batch: LiveBatch, agent: str, scene: str) -> dict[str, Any]:
         row = batch.rows[agent, scene]
         verdict = " ".join(filter(None, (row["status"], row["failure_kind"])))
-        facts = (agent, row["cli_version"], scene, verdict, round(row["duration_ms"] / 1000, 1))
+        facts = (
+            agent,
+            row["cli_version"] or "-",
+            scene,
+            verdict,
+            round(row["duration_ms"] / 1000, 1),
+        )
         request.node.user_properties.append(("live run", facts))
         return row
 

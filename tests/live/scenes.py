@@ -117,8 +117,7 @@ def routing_scenes(copy_outside: str) -> tuple[Scene, ...]:
         Scene(
             "read-outside",
             (shell(f"cat {copy_outside}"), DONE),
-            # Copilot's own permissions refuse a path outside of its workspace.
-            every("fail", "wrong_copy", copilot="weak_evidence_only"),
+            every("fail", "wrong_copy"),
         ),
         Scene(
             "unknown-skill",
