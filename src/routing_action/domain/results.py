@@ -12,6 +12,8 @@ from routing_action.domain.transcript import EndedBy, SourceKind
 from routing_action.domain.verdict import FailureCategory, Status
 
 SCHEMA_VERSION = 1
+KEPT_WORKSPACE = "the workspace was kept: "
+"""How a row's note begins that tells where `--keep-workspace` left its workspace."""
 
 Uuid4 = Annotated[
     str,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.domain.rerun import build_run_command, select_case
-from routing_action.domain.results import PairSummary, Results, UnitResult
+from routing_action.domain.results import KEPT_WORKSPACE, PairSummary, Results, UnitResult
 from routing_action.domain.verdict import Status
 from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
 
@@ -22,6 +22,7 @@ _INDENT = 11
 _PROOF_WIDTH = 160
 _MANY = 30
 _SLOWEST = 5
+_MOST_KEPT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def render_console(
     width = max(style.width, _LEAST_WIDTH)
     lines = [*_matrix(results, style.colour, width), *_skill_notes(results, width), ""]
     lines += _reasons(results, program, style)
+    lines += _kept(results.results)
     lines += _slowest(results.results, width)
     lines += _flow(_totals(results), width, indent="  ")
     lines += [f"verdict: {reason}", f"artifacts: {artifacts}"]
@@ -195,6 +197,23 @@ def _slowest(rows: Sequence[UnitResult], width: int) -> list[str]:
         name = printable(f"{row.agent}:{row.case_id}{trial}")
         lines.append(f"{time}  {shorten_middle(name, width - _INDENT - len(late))}{late}")
     return [*lines, ""]
+
+
+def _kept(rows: Sequence[UnitResult]) -> list[str]:
+    """Where workspaces were kept, for the first units; paths are not cut."""
+    kept = [
+        (row, note.removeprefix(KEPT_WORKSPACE))
+        for row in rows
+        for note in row.notes
+        if note.startswith(KEPT_WORKSPACE)
+    ]
+    lines = ["kept workspaces"] if kept else []
+    for row, path in kept[:_MOST_KEPT]:
+        trial = f"#{row.trial}" if row.trial > 1 else ""
+        lines.append(f"  {printable(f'{row.agent}:{row.case_id}{trial}')}  {printable(path)}")
+    if len(kept) > _MOST_KEPT:
+        lines.append(f"  and {len(kept) - _MOST_KEPT} more; see the notes in results.json")
+    return [*lines, ""] if lines else []
 
 
 def _totals(results: Results) -> list[str]:
