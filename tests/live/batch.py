@@ -170,7 +170,27 @@ def model_variables(url: str, agents: Iterable[str]) -> dict[str, str]:
             "COPILOT_MODEL": "gpt-4.1",
         },
     }
+    known["gemini"] = {"GOOGLE_GEMINI_BASE_URL": f"{url}/gemini", "GEMINI_API_KEY": KEY}
+    known["opencode"] = {
+        "OPENAI_API_KEY": KEY,
+        "OPENCODE_CONFIG_CONTENT": json.dumps(opencode_settings(f"{url}/opencode/v1")),
+    }
     return {name: value for agent in agents for name, value in known[agent].items()}
+
+
+def opencode_settings(url: str) -> dict[str, Any]:
+    """Opencode takes a model server by its configuration alone, and asks about nothing."""
+    options = {"baseURL": url, "apiKey": KEY}
+    models = {"mock": {"name": "Mock", "tool_call": True}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Mock", "options": options}
+    return {
+        "provider": {"mock": {**provider, "models": models}},
+        "model": "mock/mock",
+        "small_model": "mock/mock",
+        "autoupdate": False,
+        "share": "disabled",
+        "permission": "allow",
+    }
 
 
 def codex_template(url: str) -> str:

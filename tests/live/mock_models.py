@@ -61,11 +61,12 @@ class MockModels:
     ) -> web.StreamResponse:
         text, tools = json.dumps(body.get(dialect.conversation)), dialect.tools(body)
         script = self.scripts.script_for(agent, text)
-        turn = build_turn(script, body.get("model", "mock"), text, tools, len(self.asked))
+        model = body.get("model", "mock")
+        turn = build_turn(script, model, text, tools, len(self.asked), side=dialect.side)
         await asyncio.sleep(self.think_seconds)
         if isinstance(turn, Step):
             return await _refuse(turn)
-        if not body.get("stream"):
+        if not (dialect.streams or body.get("stream")):
             return web.json_response(dialect.whole(turn))
         return await self._stream(request, dialect.events(turn))
 

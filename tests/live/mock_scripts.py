@@ -22,18 +22,17 @@ from typing import Any, Protocol
 from tests.live.mock_dialects import Json, Turn
 
 SKILL_FILE = ".agents/skills/{name}/SKILL.md"
-SIDE_ANSWER = "Working on it"
 _STEP_IDS = re.compile(r"(?:toolu|call)_([a-z]+)_(\d+)_\d+")
 _TOOLS = {
     "skill": ("Skill", "skill", "activate_skill"),
     "shell": ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell"),
-    "read": ("Read", "view", "read_file"),
+    "read": ("Read", "view", "read_file", "read"),
     "task": ("Agent", "Task", "task"),
 }
 _PARAMETERS = {
     "skill": ("skill", "name"),
     "shell": ("command", "cmd"),
-    "read": ("file_path", "path"),
+    "read": ("file_path", "filePath", "path"),
     "task": ("prompt",),
 }
 _EXTRAS: dict[str, Json] = {
@@ -181,19 +180,19 @@ def _build_arguments(kind: str, argument: str, properties: Json) -> Json:
 
 
 def build_turn(
-    script: Script, model: str, text: str, tools: Mapping[str, Json], serial: int
+    script: Script, model: str, text: str, tools: Mapping[str, Json], serial: int, *, side: str
 ) -> Turn | Step:
     """Return the turn to stream, or the bare step where it is an error or a hang.
 
-    `text` is the conversation. A request that offers no tools (a title, a summary) gets a short
-    answer and uses up no step.
+    `text` is the conversation. A request that offers no tools (a title, a summary) gets the
+    answer `side` and uses up no step.
     """
     thread, number, step = choose_step(script, text)
     if step.status is not None or step.hang:
         return step
     tokens = len(text) // 4
     if not tools:
-        return Turn(serial, model, SIDE_ANSWER, (), tokens)
+        return Turn(serial, model, side, (), tokens)
     calls = tuple(
         (f"{thread}_{number}_{index}", *translate_call(call, tools, script.skill_file))
         for index, call in enumerate(step.do)
