@@ -56,6 +56,12 @@ def test_a_red_row_names_the_skill_that_took_the_prompt(routing: LiveBatch, agen
     assert routing.rows[agent, "other-skill"]["loaded_skills"] == [OTHER]
 
 
+def test_what_a_sub_agent_loads_is_told_apart(routing: LiveBatch) -> None:
+    """Codex has no sub-agents here, so its load is its own."""
+    told = {agent: routing.rows[agent, "sub-agent"]["subagent_skills"] for agent in AGENTS}
+    assert told == {"claude": [SKILL], "codex": [], "copilot": [SKILL]}
+
+
 @pytest.mark.parametrize("agent", ["claude", "copilot"])
 def test_the_catalogue_lists_what_was_offered(routing: LiveBatch, agent: str) -> None:
     """All skills of the repository; codex' stream does not tell them."""

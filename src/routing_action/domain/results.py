@@ -72,6 +72,7 @@ class UnitResult(_Model):
     disallowed_hits: tuple[str, ...]
     disallowed_seen: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
     failure_kind: str | None
     failure_category: FailureCategory | None
     timed_out: bool

@@ -149,10 +149,14 @@ def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
     if row.disallowed_hits:
         lines += _named("refused", row.disallowed_hits, width, " was used and is disallowed")
     lines += _named("missing", row.missing_evidence, width)
-    lines += _named("loaded", row.loaded_skills, width)
+    lines += _named("loaded", [_loaded(row, name) for name in row.loaded_skills], width)
     lines += _proofs(row, width)
     lines += [f"  rerun    {rerun}", ""]
     return lines
+
+
+def _loaded(row: UnitResult, skill: str) -> str:
+    return f"{skill} (in a sub-agent)" if skill in row.subagent_skills else skill
 
 
 def _named(label: str, names: Sequence[str], width: int, after: str = "") -> list[str]:

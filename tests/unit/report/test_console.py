@@ -176,3 +176,16 @@ def test_of_many_kept_workspaces_the_first_are_told() -> None:
     assert f"  claude:c0  /tmp/{'x' * 90}/0\n" in text
     assert "and 2 more" in text
     assert "kept" not in render(make_results(make_row(1)))
+
+
+def test_a_skill_that_a_sub_agent_loaded_is_told_as_such() -> None:
+    """Whoever looks for the reason of a red pair sees who took the other skill."""
+    row = make_row(
+        1,
+        status=Status.FAIL,
+        failure_kind="missing_required",
+        missing_evidence=("foo",),
+        loaded_skills=("bar", "baz"),
+        subagent_skills=("baz",),
+    )
+    assert "  loaded   bar, baz (in a sub-agent)\n" in render(make_results(row))
