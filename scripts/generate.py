@@ -62,7 +62,8 @@ CODE_MEANINGS: dict[ExitCode, str] = {
     ExitCode.GATE_FAILED: (
         "a pair failed, or less than half of the pairs could be measured "
         "(with `--fail-on-infra`: any pair that could not); `evaluate --case-id`: the case does "
-        "not pass; `cases check --strict`: a warning; `run --self-test`: a wrong tier"
+        "not pass; `cases check --strict`: a warning; `run --self-test`: a wrong tier; "
+        "`providers doctor`: an agent that cannot be measured as it is"
     ),
     ExitCode.USAGE: "a flag, a setting or an input file cannot be used; no verdict",
     ExitCode.NOTHING_TO_RUN: "the filters left nothing",
@@ -283,12 +284,25 @@ def _provider_rows(provider: Provider) -> Iterator[tuple[str, str]]:
         ("Homes", _code(_pairs(provider.home_variables)) or "`HOME` alone"),
         ("Caches shared with the user", _code(provider.shared_caches)),
         ("Skill folders (`--skills` stages into the first)", _code(provider.skill_folders)),
+        ("Versions that were recorded", _code(provider.tested_versions or ())),
+        ("Its own limits", _code([*_limits(provider)]) or "none"),
+        ("Tells its cost", _COST_TOLD[provider.cost_told]),
+        ("Memory of a run", f"about {provider.memory_mb} MB"),
         ("Session logs", _code(provider.log_globs) if provider.log_reader else "not read"),
         ("How a load is proven", provider.documentation),
         ("Tier 1 patterns", patterns),
         ("Requirements", dropped),
     )
     return (row for row in rows if row[1])
+
+
+_COST_TOLD = {"never": "no", "end": "at the end of a run", "during": "during a run"}
+
+
+def _limits(provider: Provider) -> Iterator[str]:
+    for words in (provider.turn_arguments, provider.budget_arguments):
+        if words:
+            yield " ".join(words)
 
 
 def _pairs(mapping: Mapping[str, str]) -> list[str]:

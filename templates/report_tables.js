@@ -16,7 +16,7 @@ function makeChanges(open) {
       stopCell({ class: "c-case" }, make("a", { href: pairHash(pair), tabindex: "-1" }, said(pair.caseId))),
       cell({ class: "c-agent" }, said(pair.agent)),
       cell({ class: "c-got" }, `${statusWord[pair.was] ?? "–"} → ${statusWord[pair.got] ?? "–"}`),
-      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, said(pair.more.why ?? "")),
+      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, said(pair.more.short ?? pair.more.why ?? "")),
     ],
   });
 }

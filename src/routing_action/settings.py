@@ -21,7 +21,8 @@ PROMPT = "{prompt}"
 class RunSettings:
     """Everything about how units are run; what is run stands in the selection.
 
-    Times are seconds. `log_scan` None means: on when serial, off when parallel.
+    Times are seconds, costs US dollars. `provider_lanes` are those that were asked for.
+    `log_scan` None means: on when serial, off when parallel.
     """
 
     root: Path
@@ -45,6 +46,13 @@ class RunSettings:
     fail_on_infra: bool = False
     count_subagents: bool = True
     stop_early: bool = False
+    provider_lanes: Mapping[str, int] = field(default_factory=dict)
+    max_cost_usd: float | None = None
+    max_unit_cost_usd: float | None = None
+    max_turns: int | None = None
+    config_file: str | None = None
+    config_sha256: str | None = None
+    throttle_retries: int = 2
     no_progress: bool = False
     output: Path | None = None
     proof_log: Path | None = None
@@ -88,26 +96,66 @@ def _parallel(value: int, name: str) -> int:
 
 def positive_seconds(text: str, name: str) -> float:
     """A number of seconds above zero."""
+    return _above_zero(text, name, "number of seconds")
+
+
+def positive_amount(text: str, name: str) -> float:
+    """A number of US dollars above zero."""
+    return _above_zero(text, name, "number of US dollars")
+
+
+def _above_zero(text: str, name: str, what: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise UsageError(f"{name} {text!r}: not a number of seconds above 0")
+        raise UsageError(f"{name} {text!r}: not a {what} above 0")
     return value
 
 
+def parse_lane(text: str, name: str) -> int:
+    """How many units of a provider may run at once."""
+    if not text.isdecimal():
+        raise UsageError(f"{name} {text!r}: not a whole number")
+    return _parallel(int(text), name)
+
+
+def limit_arguments(provider: Provider, settings: RunSettings) -> tuple[str, ...]:
+    """The arguments for the limits that the CLI enforces itself, empty where none was asked for."""
+    turns, usd = settings.max_turns, settings.max_unit_cost_usd
+    words = () if turns is None else provider.turn_arguments
+    budget = () if usd is None else provider.budget_arguments
+    return (
+        *(word.replace("{turns}", str(turns)) for word in words),
+        *(word.replace("{usd}", _plain_amount(usd)) for word in budget),
+    )
+
+
+def _plain_amount(usd: float | None) -> str:
+    """Without an exponent, which not every CLI reads."""
+    whole, _, rest = f"{usd or 0.0:.10f}".partition(".")
+    return f"{whole}.{rest.rstrip('0') or '0'}"
+
+
 def build_command(
-    provider: Provider, prompt: str, model: str | None, environ: Mapping[str, str]
+    provider: Provider,
+    prompt: str,
+    model: str | None,
+    environ: Mapping[str, str],
+    limits: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """The argument list that starts an agent; the prompt is one argument and meets no shell.
 
     `AGENT_<NAME>_TEMPLATE` replaces the provider's own command: it is split like a shell would
-    split words, but nothing is expanded, and `{prompt}` is put in afterwards.
+    split words, but nothing is expanded, and `{prompt}` is put in afterwards. `limits` are put
+    into the provider's own command only.
     """
     name = f"AGENT_{provider.name.upper()}_TEMPLATE"
     template = environ.get(name, "").strip()
-    words = _split_template(name, template) if template else _provider_words(provider, model)
+    words = (
+        _split_template(name, template) if template else _provider_words(provider, model, limits)
+    )
     return tuple(_fill(word, prompt, model) for word in words)
 
 
@@ -117,13 +165,16 @@ def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[s
     return {agent: template for agent, template in found.items() if template}
 
 
-def _provider_words(provider: Provider, model: str | None) -> tuple[str, ...]:
-    """The provider's command with the model's arguments right after the program's name."""
-    if not model:
+def _provider_words(
+    provider: Provider, model: str | None, limits: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The provider's command with the arguments for model and limits before the prompt's."""
+    extra = (*(provider.model_arguments if model else ()), *limits)
+    if not extra:
         return provider.command
     place = next(i for i, word in enumerate(provider.command) if PROMPT in word)
     place -= 1 if provider.command[place - 1] == "-p" else 0
-    return (*provider.command[:place], *provider.model_arguments, *provider.command[place:])
+    return (*provider.command[:place], *extra, *provider.command[place:])
 
 
 def _split_template(name: str, template: str) -> tuple[str, ...]:

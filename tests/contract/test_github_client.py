@@ -32,16 +32,17 @@ def test_server_errors_and_lost_answers_are_waited_out() -> None:
     ("status", "headers", "message", "pause"),
     [
         (429, {"Retry-After": "7"}, "", 7.0),
-        (429, {}, "", 5.0),
+        (429, {}, "", 60.0),
         (403, {"Retry-After": "3"}, "You have exceeded a secondary rate limit", 3.0),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1030"}, "API limit", 31.0),
-        (403, {}, "You have exceeded a secondary rate limit", 5.0),
+        (403, {}, "You have exceeded a secondary rate limit", 60.0),
+        (503, {"Retry-After": "9"}, "", 9.0),
     ],
 )
 def test_rate_limits_are_waited_for_as_github_asks(
     status: int, headers: dict[str, str], message: str, pause: float
 ) -> None:
-    """By Retry-After, else by the limit's reset, else by a growing pause."""
+    """By Retry-After, else by the limit's reset, else for a minute at least."""
     waits, _ = read(Fault(LIST, status, headers=headers, message=message))
     assert waits == [pause]
 
@@ -56,14 +57,14 @@ def test_a_limit_that_lasts_too_long_is_not_waited_for() -> None:
     assert waits == []
 
 
-@pytest.mark.parametrize("status", [500, 429, 0])
-def test_the_tries_come_to_an_end(status: int) -> None:
+@pytest.mark.parametrize(("status", "tries"), [(500, TRIES), (429, 2), (0, TRIES)])
+def test_the_tries_come_to_an_end(status: int, tries: int) -> None:
     """All waiting together stays within its bound."""
     repository = Repository(faults=[Fault(LIST, status, times=99)])
     waits: list[float] = []
     with pytest.raises(ApiError):
         client_of(repository, waits=waits).get(COMMENTS)
-    assert len(repository.requests) == TRIES
+    assert len(repository.requests) == tries
     assert sum(waits) <= PATIENCE_SECONDS
 
 

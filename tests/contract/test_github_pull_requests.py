@@ -93,6 +93,21 @@ def test_r11_a_forged_number_is_not_believed(repository: Repository) -> None:
     assert find(repository, run_of(1)) == 7
 
 
+def test_r10_the_hint_of_the_artifact_is_the_last_rung(repository: Repository) -> None:
+    """The fork's branch is gone, and GitHub does not know the commit; its head proves it still."""
+    repository.pulls = {7: pull(7, label="renamed:fix")}
+    assert find(repository, run_of(owner="nobody")) is None
+    client = client_of(repository)
+    assert find_pull_request(client, run_of(owner="nobody"), 7) == 7
+
+
+def test_r11_a_forged_hint_is_not_believed(repository: Repository) -> None:
+    """Whoever wrote the artifact chose the number; only the measured head counts."""
+    repository.pulls = {1: pull(1, sha="b" * 40), 2: pull(2, state="closed")}
+    for forged in (1, 2, 3):
+        assert find_pull_request(client_of(repository), run_of(), forged) is None
+
+
 @pytest.mark.parametrize(("branch", "owner"), [(None, "fork"), ("fix", None), ("", ""), (5, [])])
 def test_a_payload_without_its_parts_is_survived(
     repository: Repository, branch: object, owner: object

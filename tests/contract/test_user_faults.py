@@ -1,7 +1,8 @@
 """What users of such tools reported, each as its smallest input in the agents' real formats.
 
-D: did the skill really load? I: infra or verdict? The faults of processes and of case files
-(D12, the harness' part of I4, I6, I8) are tested where those are.
+D: did the skill really load? I: infra or verdict? P: processes and isolation. The faults of
+processes and of case files (D12, the harness' part of I4, I6, I8, all of P but the texts of P7) are
+tested where those are.
 """
 
 from __future__ import annotations
@@ -408,6 +409,27 @@ def test_i7_exit_code_1_without_any_output_is_infra(agent: str) -> None:
     """A CLI that ends at once and says nothing never ran."""
     verdict = judge_run(agent, case_of(), b"", end=RunEnd(exit_code=1))
     assert (verdict.status, verdict.failure_kind) == (Status.INFRA_ERROR, "never_ran")
+
+
+# ---- limits
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Your access token could not be refreshed because your refresh token was already used.",
+        "unexpected status 401 Unauthorized: Missing bearer or basic authentication in header",
+    ],
+)
+def test_p7_a_refresh_token_that_another_job_used_up_is_auth(text: str) -> None:
+    """Parallel jobs on one login end so: told as credentials, never as a failed case."""
+    failed: list[Record] = [
+        {"type": "error", "message": text},
+        {"type": "turn.failed", "error": {"message": text}},
+    ]
+    stdout = jsonl(*OPENING["codex"], *failed)
+    verdict = judge_run("codex", NEGATIVE, stdout, end=RunEnd(exit_code=1))
+    assert (verdict.status, verdict.failure_kind) == (Status.INFRA_ERROR, "auth")
 
 
 # ---- what such inputs have in common

@@ -13,7 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,8 +78,12 @@ class Bench:
         *arguments: str,
         attempt: int = 1,
         secrets: Mapping[str, str] | None = None,
+        meanwhile: Callable[[Path], None] | None = None,
     ) -> Finished:
-        """Run a workflow of the repository; the wall limit is four minutes."""
+        """Run a workflow of the repository; the wall limit is four minutes.
+
+        `meanwhile` is called with the repository's folder as soon as the run has begun.
+        """
         file = self.folder / ".github" / "workflows" / workflow
         payload = self.folder.parent / "event.json"
         payload.write_text(json.dumps(event), encoding="utf-8")
@@ -102,15 +107,19 @@ class Bench:
             *_pairs("-s", {"GITHUB_TOKEN": self.token, **(secrets or {})}),
             *arguments,
         ]
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self._environment(),
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        with ThreadPoolExecutor(1) as pool:
+            watcher = pool.submit(meanwhile, self.folder) if meanwhile else None
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=self._environment(),
+                capture_output=True,
+                text=True,
+                timeout=_SECONDS,
+                check=False,
+            )
+            if watcher is not None:
+                watcher.result()
         return _read(done)
 
     def _artifacts(self) -> list[str]:

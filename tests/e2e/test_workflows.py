@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 import shutil
+import signal
 import sys
+import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,6 +69,7 @@ class Demo:
         attempt: int = 1,
         rights: Mapping[str, str] | None = None,
         run_id: str = "1",
+        meanwhile: Callable[[Path], None] | None = None,
     ) -> Finished:
         """A run in a fresh checkout; its token may do what the last job declares, or `rights`."""
         self.count += 1
@@ -83,7 +88,9 @@ class Demo:
         declared = permissions_of(file, job) if rights is None else rights
         self.github.repository.tokens = {bench.token: Token(rights=declared)}
         body = {"repository": {"full_name": "octo/demo", "default_branch": "main"}, **event}
-        return bench.run(workflow, event_name, body, *arguments, attempt=attempt)
+        return bench.run(
+            workflow, event_name, body, *arguments, attempt=attempt, meanwhile=meanwhile
+        )
 
     def pull_request(self, *arguments: str, fork: bool = False, **more: Any) -> Finished:  # noqa: ANN401
         """The run of the pull request, with GitHub's merge commit checked out."""
@@ -243,6 +250,44 @@ def test_legs_that_leave_nothing_are_named_and_red(demo: Demo) -> None:
     reasons = demo.delta()["reasons"]
     assert reasons == ["job measure failed", "4 selected pairs have no result"]
     assert "job measure failed" in demo.comment
+
+
+def cancel_the_leg(folder: Path) -> None:
+    """What GitHub does first: SIGINT to the process that the step has become, and to no other."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError, ValueError):
+                is_agent = b"replay_agent.py" in (entry / "cmdline").read_bytes()
+                if is_agent and (entry / "cwd").readlink().is_relative_to(folder.parent):
+                    status = (entry / "stat").read_text(encoding="utf-8")
+                    os.kill(int(status.rpartition(")")[2].split()[1]), signal.SIGINT)
+                    return
+        time.sleep(0.05)
+    raise AssertionError("no agent was ever started")
+
+
+def test_a_cancelled_leg_keeps_what_it_measured_and_is_red(small: Demo) -> None:
+    """Its results are uploaded all the same; an interrupted measurement never counts as whole."""
+    script = f"{GREEN}/codex/{CASES[1]}.json"
+    hanging = {**json.loads((small.origin.path / script).read_text("utf-8")), "hang": True}
+    small.change({script: json.dumps(hanging)})
+    done = small.pull_request(meanwhile=cancel_the_leg)
+    assert (done.code, dict(done.jobs)) == (1, {CODEX: "failure", GATE: "failure"}), done.log[
+        -5000:
+    ]
+    assert small.github.results.names() == ["routing-report-routing-a1", "routing-results-codex-a1"]
+    (results,) = (one for one in small.github.results.artifacts if one.name.endswith("codex-a1"))
+    with zipfile.ZipFile(io.BytesIO(results.data)) as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith("results.json"))
+        kept = json.loads(archive.read(name))
+    assert kept["complete"] is False
+    assert {row["case_id"]: row["outcome"] for row in kept["results"]}[CASES[1]] == "cancelled"
+    reasons = small.delta()["reasons"]
+    assert reasons[0] == "job measure failed"
+    assert any("the batch was interrupted" in reason for reason in reasons)
+    assert "the batch was interrupted" in small.comment
+    assert small.checks == [(small.head, "routing gate", "failure")]
 
 
 def test_a_fork_is_neutral_and_posted_by_the_trusted_half(small: Demo) -> None:

@@ -503,3 +503,18 @@ def test_a_missing_baseline_names_the_command_that_makes_one(project: Project) -
     (project.root / "provider-baseline.json").unlink()
     done = project.call("baseline", "check")
     assert (done.code, "baseline update --init --from DIR" in done.stderr) == (2, True)
+
+
+def test_an_agent_that_is_no_longer_measured_is_taken_out_whole(project: Project) -> None:
+    """Its entries alone go; one that has none is a slip."""
+    both = {"claude": {"expected_status": "pass"}, "codex": {"expected_status": "pass"}}
+    path = project.root / "provider-baseline.json"
+    path.write_text(json.dumps({"one": both, "two": both}, indent=2) + "\n", encoding="utf-8")
+    done = project.call("baseline", "update", "--prune-agents", "Codex")
+    assert (done.code, "2 removed" in done.stdout) == (0, True), done.stderr
+    assert json.loads(text_of(project)) == {
+        case: {"claude": {"expected_status": "pass"}} for case in ("one", "two")
+    }
+    again = project.call("baseline", "update", "--prune-agents", "codex")
+    assert (again.code, "the baseline has no entry of codex" in again.stderr) == (2, True)
+    assert "remedy: its agents are: claude" in again.stderr

@@ -209,3 +209,15 @@ def test_this_repositorys_own_skills_are_sound(project: Project) -> None:
         "--skills", str(ROOT / ".claude" / "skills"),
     )  # fmt: skip
     assert done.code == 0, done.stdout
+
+
+def test_check_finds_this_repositorys_skills_by_itself(project: Project) -> None:
+    """A typo in a skill's name is seen without naming a folder."""
+    (project.root / "skills").rename(project.root / "kept")
+    (project.root / ".claude").mkdir()
+    (project.root / "kept").rename(project.root / ".claude" / "skills")
+    project.write_cases(loads("one", expected_skill="pdff"), loads("two", expected_skill="pdf"))
+    found = findings(project)
+    assert [(one["case_id"], one["rule"]) for one in found if "pdff" in one["message"]] == [
+        ("one", "unknown-skill")
+    ]

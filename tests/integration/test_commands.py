@@ -193,6 +193,6 @@ def test_a_bug_of_ours_is_exit_70(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The traceback is shown for the report, with a code of its own."""
-    monkeypatch.setattr("routing_action.cli.providers.all_providers", lambda: 1 / 0)
+    monkeypatch.setattr("routing_action.cli.providers.known_agents", lambda: 1 / 0)
     assert main(["providers", "list"]) == 70
     assert "this is a bug" in capsys.readouterr().err

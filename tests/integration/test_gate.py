@@ -134,6 +134,8 @@ def test_attack_deleting_the_entry_stays_red(pull_request: PullRequest) -> None:
     checkout = pull_request.checkout({"provider-baseline.json": kept})
     done, delta = compare(checkout, "--results", str(broken_run(checkout)))
     assert (done.code, kinds(delta)["codex:broken"]) == (1, "REMOVED")
+    assert "put the entry back" in done.stdout
+    assert "accept:" not in done.stdout
 
 
 def test_attack_dropping_the_provider_stays_red(pull_request: PullRequest) -> None:
@@ -143,6 +145,14 @@ def test_attack_dropping_the_provider_stays_red(pull_request: PullRequest) -> No
     results = write_results(checkout.path.parent / "results", measured)
     done, delta = compare(checkout, "--results", str(results), "--providers", "claude")
     assert (done.code, kinds(delta)["codex:broken"]) == (1, "REMOVED")
+    assert "routing-action baseline update --prune-agents codex" in done.stdout
+    pruned = run_command(
+        ("baseline", "update", "--prune-agents", "codex"), checkout.path, os.environ
+    )
+    assert pruned.code == 0, pruned.stderr
+    assert "- broken codex: codex is no longer measured" in pruned.stdout
+    done, delta = compare(checkout, "--results", str(results), "--providers", "claude")
+    assert (done.code, kinds(delta)["codex:broken"]) == (0, "REMOVED")
 
 
 def test_removing_case_and_entry_together_is_green_and_listed_first(
@@ -205,6 +215,18 @@ def test_g3_no_baseline_at_the_merge_base_is_said_and_not_red(tmp_path: Path) ->
     done, delta = compare(checkout, "--results", str(results))
     assert (done.code, set(kinds(delta).values())) == (0, {"NEW"})
     assert "no baseline" in done.stdout
+
+
+def test_entries_of_agents_that_the_gate_does_not_measure_are_told_at_once(tmp_path: Path) -> None:
+    """Else the first pull request would be green, and every later one red."""
+    origin = create(tmp_path / "origin", {"cases.json": cases_text(*CASES)})
+    checkout = PullRequest(origin, tmp_path / "checkout", merged=True).checkout(dict(FILES))
+    results = write_results(tmp_path / "results", {(case, "claude"): "pass" for case in CASES})
+    done, delta = compare(checkout, "--results", str(results), "--providers", "claude")
+    assert done.code == 0
+    (note,) = (note for note in delta["notes"] if "does not measure" in note)
+    assert note.startswith("the baseline has entries of codex, which this gate does not measure")
+    assert "routing-action baseline update --prune-agents codex" in note
 
 
 def test_g5_a_lost_shard_is_red_and_a_partial_run_is_not(pull_request: PullRequest) -> None:

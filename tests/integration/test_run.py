@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -230,6 +232,11 @@ def test_i1_a_missing_cli_is_told_by_its_start(project: Project) -> None:
     project.write_cases(loads("one"))
     done = project.run()
     assert done.column("outcome") == ["cli_missing"]
+    (error,) = done.column("error")
+    assert "install it with `npm install --global @anthropic-ai/claude-code`" in error
+    assert "AGENT_CLAUDE_TEMPLATE" in error
+    assert "npm install --global" in done.stdout
+    assert "  missing" not in done.stdout
     assert "no-such-agent-cli" in done.column("error")[0]
 
 
@@ -416,3 +423,61 @@ def test_line_numbers_of_the_lifecycle_only_go_up(project: Project) -> None:
     project.write_cases(*(loads(f"c{n}") for n in range(4)))
     stamps = re.findall(r"^\[routing-action\] (\S+) ", project.run().stderr, re.MULTILINE)
     assert all(before <= after for before, after in pairwise(stamps)) or "00:00" in stamps[-1]
+
+
+def test_an_agent_that_looks_where_no_skill_lies_is_told_so(project: Project) -> None:
+    """Also where it runs alone, as each leg of a matrix does; the agent's routing is not blamed."""
+    skill = project.root / ".claude" / "skills" / "foo" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: foo\ndescription: Foo.\n---\n", encoding="utf-8")
+    project.write_cases(loads("one"))
+    silent = "import json; print(json.dumps({'type': 'thread.started'}));" + "".join(
+        f"print(json.dumps({event!r}));"
+        for event in (
+            {"type": "turn.started"},
+            {"type": "item.completed", "item": {"type": "agent_message", "text": "Done."}},
+            {"type": "turn.completed", "usage": {}},
+        )
+    )
+    program = shlex.join([sys.executable, "-c", silent])
+    project.variables["AGENT_CODEX_TEMPLATE"] = f"{program} {{prompt}}"
+    done = project.call("run", "--agents", "codex")
+    assert done.column("failure_kind") == ["skill_unavailable"], done.results["results"]
+    ((note, *_),) = done.column("notes")
+    assert note.startswith("codex finds no skill: it looks in ")
+    assert ".claude/skills" in note
+    assert "codex finds no skill" in done.stdout
+    results = str(done.artifacts)
+    (project.root / "provider-baseline.json").write_text(
+        json.dumps({"one": {"codex": {"expected_status": "pass"}}}), encoding="utf-8"
+    )
+    compared = project.call("compare", "--results-dir", results, "--format", "json")
+    notes = json.loads(compared.stdout)["notes"]
+    assert any(note.startswith("codex finds no skill") for note in notes)
+
+
+def test_a_prompt_that_is_still_to_be_written_is_not_paid_for(project: Project) -> None:
+    """`cases init` leaves such prompts; no agent is started for one."""
+    project.write_cases(loads("one"), {**loads("two"), "prompt": "FILL IN what a user would ask"})
+    done = project.run()
+    assert done.code == 2
+    assert "two: the prompt is still to be written" in done.stderr
+    assert project.run("--case-id", "one").code == 0
+
+
+@pytest.mark.parametrize("shard", ["3/2", "0/1", "1/0", "x", "1/2/3"])
+def test_a_shard_that_cannot_be_is_refused(project: Project, shard: str) -> None:
+    """It would be stored, and a comparison would look for shards that never come."""
+    project.write_cases(loads("one"))
+    done = project.run("--shard", shard)
+    assert (done.code, f"--shard {shard}: is no I/N" in done.stderr) == (2, True)
+
+
+def test_a_folder_below_the_root_is_told_where_the_cases_are(project: Project) -> None:
+    """The remedy names the folder to run from."""
+    project.write_cases(loads("one"))
+    below = Project(project.root / "src" / "deep")
+    below.root.mkdir(parents=True)
+    done = below.run()
+    assert done.code == 2
+    assert f"run from {project.root.resolve()}" in done.stderr

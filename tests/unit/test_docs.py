@@ -1,6 +1,8 @@
 """The documents say what the code does: links, anchors, entries, examples and generated parts."""
 
 import ast
+import itertools
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -167,6 +169,73 @@ def test_every_test_that_is_named_exists() -> None:
         assert named, f"no test is named: {row}"
         for file, function in named:
             assert function in functions_of(ROOT / file), f"{file}::{function}"
+
+
+def test_the_documents_install_the_agents_that_the_tests_start() -> None:
+    """A reader gets the versions whose output is known, the same on every page."""
+    pins = json.loads((ROOT / "tests/live/package.json").read_text("utf-8"))["dependencies"]
+    told: dict[str, set[str]] = {name: set() for name in pins}
+    for page in PAGES:
+        for name, version in re.findall(r"(@[\w-]+/[\w-]+)@(\d[\w.]*)", page.read_text("utf-8")):
+            if name in told:
+                told[name].add(version)
+    assert told == {name: {version} for name, version in pins.items()}
+
+
+PROGRAM = r"(?:routing-action|\./test\.sh)"
+SPAN_CALL = re.compile(rf"`({PROGRAM} [^`\n]+)`")
+SHELL_FENCE = re.compile(r"^```(?:console|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINE_CALL = re.compile(rf"^(?:\$ )?(?:\w+=\S+ +)*({PROGRAM} [^\n|;&#]+)", re.MULTILINE)
+HELP = re.compile(r"(?ms)^## `routing-action ?(?P<path>[\w ]*)`\n(?P<text>.*?)(?=^## |\Z)")
+HELPS = {match["path"]: match["text"] for match in HELP.finditer(generate.render_commands())}
+SKILL_PAGES = sorted((ROOT / ".claude" / "skills").rglob("*.md"))
+
+
+def calls_of(text: str) -> Iterator[list[str]]:
+    """The words of each call of the command line in a text, in code spans and in shell blocks."""
+    for call in SPAN_CALL.findall(FENCE.sub("", text)):
+        yield call.split()
+    for fence in SHELL_FENCE.findall(text):
+        for call in LINE_CALL.findall(fence.replace("\\\n", " ")):
+            yield call.split()
+
+
+def unknown_parts(text: str) -> Iterator[str]:
+    """Each command or flag of a call in a text that the command line does not have."""
+    for program, *words in calls_of(text):
+        names = list(itertools.takewhile(re.compile("[a-z]+").fullmatch, words))[:2]
+        path = "run" if program == "./test.sh" else " ".join(names)
+        path = path if path in HELPS else " ".join(names[:1])
+        is_message = path not in HELPS and len(names) > 1  # such as "routing-action runs on"
+        if path not in HELPS or ("\nCommands:\n" in HELPS[path] and names[1:]):
+            if not is_message:
+                yield " ".join(names)
+            continue
+        known = re.findall(r"--[a-z][\w-]*", HELPS[path])
+        for word in words:
+            flag = word.partition("=")[0]
+            if re.fullmatch(r"--[a-z][\w-]*", flag) and flag not in known:
+                yield f"{path} {flag}"
+
+
+def test_a_command_or_flag_that_does_not_exist_is_found() -> None:
+    """The next test can fail."""
+    wrong = """```console
+$ A=b routing-action run --max-pence 3 --agents x
+routing-action providers dokter    # what is there
+```
+Use `routing-action evaluat --agent x` or `./test.sh --replays`."""
+    found = ["evaluat", "run --replays", "run --max-pence", "providers dokter"]
+    assert list(unknown_parts(wrong)) == found
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *SKILL_PAGES], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+def test_every_command_and_flag_that_is_told_exists(page: Path) -> None:
+    """A reader can type them, in the skills too."""
+    if page.name != "cli.md":
+        assert list(unknown_parts(page.read_text(encoding="utf-8"))) == []
 
 
 def functions_of(file: Path) -> set[str]:

@@ -11,6 +11,7 @@ from routing_action.providers.discovery import all_providers
 from routing_action.settings import (
     RunSettings,
     build_command,
+    limit_arguments,
     log_folders,
     positive_seconds,
     resolve_max_parallel,
@@ -113,3 +114,27 @@ def test_a_provider_can_have_a_deadline_of_its_own() -> None:
     """--provider-timeout wins for that agent alone."""
     settings = RunSettings(Path(), Path(), provider_timeouts={"codex": 5.0})
     assert (settings.timeout_for("codex"), settings.timeout_for("claude")) == (5.0, 300.0)
+
+
+def test_limits_that_the_cli_has_stand_before_the_prompt() -> None:
+    """They are plain arguments, beside the model's."""
+    settings = RunSettings(Path(), Path(), max_turns=7, max_unit_cost_usd=0.5)
+    limits = limit_arguments(CLAUDE, settings)
+    assert limits == ("--max-turns", "7", "--max-budget-usd", "0.5")
+    words = build_command(CLAUDE, "p", "m", {}, limits)
+    assert words[-7:] == ("--model", "m", *limits, "p")
+    assert build_command(CLAUDE, "p", None, {}, limits)[-5:] == (*limits, "p")
+
+
+@pytest.mark.parametrize(("usd", "text"), [(1.0, "1.0"), (1e-05, "0.00001"), (2e6, "2000000.0")])
+def test_an_amount_is_written_without_an_exponent(usd: float, text: str) -> None:
+    """Whatever a CLI takes for a number."""
+    settings = RunSettings(Path(), Path(), max_unit_cost_usd=usd)
+    assert limit_arguments(CLAUDE, settings) == ("--max-budget-usd", text)
+
+
+def test_a_cli_without_limits_gets_none() -> None:
+    """An argument that it does not know would end it at once."""
+    settings = RunSettings(Path(), Path(), max_turns=7, max_unit_cost_usd=0.5)
+    assert limit_arguments(COPILOT, settings) == ()
+    assert limit_arguments(CLAUDE, RunSettings(Path(), Path())) == ()

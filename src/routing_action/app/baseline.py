@@ -111,6 +111,18 @@ def plan_pruning(baseline: Baseline, case_ids: frozenset[str]) -> Update:
     )
 
 
+def plan_removal(baseline: Baseline, agents: Iterable[str]) -> Update:
+    """Remove every entry of agents that are no longer measured."""
+    gone = set(agents)
+    return Update(
+        tuple(
+            Step(pair, Sign.REMOVED, f"{pair[1]} is no longer measured")
+            for pair, _ in iterate_pairs(baseline)
+            if pair[1] in gone
+        )
+    )
+
+
 def apply_changes(
     baseline: Baseline, changes: Mapping[Pair, BaselineEntry | None]
 ) -> dict[str, dict[str, BaselineEntry]]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from routing_action.app.histories import History
 from routing_action.domain.baseline import Baseline
 from routing_action.domain.delta import BaselineSource
 from routing_action.domain.measured import NamedBatch
-from routing_action.harness.history import (
-    BaseCommit,
-    find_merge_base,
-    is_edited_since,
-    read_file_at,
-    resolve_commit,
-)
+from routing_action.harness.history import BaseCommit
 from routing_action.store.baselines import DEFAULT_BASELINE_FILES, parse_baseline, read_baseline
 from routing_action.store.documents import DEFAULT_CASE_FILES, Corpus, find_cases_file, parse_cases
 
@@ -70,12 +66,12 @@ class Baselines:
     source: BaselineSource
 
 
-def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, str]) -> Baselines:
+def read_baselines(request: BaselineRequest, root: Path, history: History) -> Baselines:
     """Both baselines; DocumentError where the current file is missing or malformed."""
     current, document = read_baseline(request.path)
     if request.base_file is not None:
         return _from_file(request, request.base_file, current, document.text)
-    commit = _commit(request, root, environ)
+    commit = _commit(request, history)
     if commit is None:
         source = BaselineSource(
             path=str(request.path),
@@ -86,7 +82,7 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
             edited=False,
         )
         return Baselines(current, current, source)
-    path, data = _find_at(commit, (request.path, *_places(root)), environ)
+    path, data = _find_at(commit, (request.path, *_places(root)), history)
     deciding = None
     if data is not None:
         same = data == document.text.encode()
@@ -97,7 +93,7 @@ def read_baselines(request: BaselineRequest, root: Path, environ: Mapping[str, s
         date=commit.date,
         how=commit.how,
         present=data is not None,
-        edited=path != request.path or is_edited_since(commit, path, environ=environ),
+        edited=path != request.path or _is_edited(path, data),
     )
     return Baselines(deciding, current, source)
 
@@ -106,26 +102,31 @@ def _places(root: Path) -> tuple[Path, ...]:
     return tuple(root / name for name in DEFAULT_BASELINE_FILES)
 
 
+def _is_edited(path: Path, before: bytes | None) -> bool:
+    """True where the file is not, byte by byte, what it was; a link in its place is an edit."""
+    return not stat.S_ISREG(path.lstat().st_mode) or path.read_bytes() != before
+
+
 def _find_at(
-    commit: BaseCommit, paths: Sequence[Path], environ: Mapping[str, str]
+    commit: BaseCommit, paths: Sequence[Path], history: History
 ) -> tuple[Path, bytes | None]:
     """The first of the paths that the commit has, so that moving the file hides nothing."""
     for path in dict.fromkeys(paths):
-        data = read_file_at(commit, path, environ=environ)
+        data = history.read(commit, path)
         if data is not None:
             return path, data
     return paths[0], None
 
 
 def edited_cases(
-    request: BaselineRequest, corpus: Corpus, root: Path, environ: Mapping[str, str]
+    request: BaselineRequest, corpus: Corpus, root: Path, history: History
 ) -> tuple[str, ...]:
     """The cases whose prompt or expectations differ from those at the commit that decides."""
-    commit = _commit(request, root, environ) if request.base_file is None else None
+    commit = _commit(request, history) if request.base_file is None else None
     if commit is None:
         return ()
     places = (Path(corpus.file), *(root / name for name in DEFAULT_CASE_FILES))
-    path, data = _find_at(commit, places, environ)
+    path, data = _find_at(commit, places, history)
     if data is None:
         return ()
     earlier = {case.case_id: case for case in parse_cases(data, str(path)).cases}
@@ -145,9 +146,9 @@ def _from_file(request: BaselineRequest, base: Path, current: Baseline, text: st
     return Baselines(deciding, current, source)
 
 
-def _commit(request: BaselineRequest, root: Path, environ: Mapping[str, str]) -> BaseCommit | None:
+def _commit(request: BaselineRequest, history: History) -> BaseCommit | None:
     if request.merge_base_of is not None:
-        return find_merge_base(root, request.merge_base_of, environ=environ)
+        return history.find_merge_base(request.merge_base_of)
     if request.ref is not None:
-        return resolve_commit(root, request.ref, environ=environ)
+        return history.find_commit(request.ref)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,6 +14,7 @@ from routing_action.domain.delta import Delta, DeltaEntry, DeltaProof, Totals
 from routing_action.domain.gate import Policy, decide_gate
 from routing_action.domain.measured import MeasuredPair, Measurement, NamedBatch, gather
 from routing_action.domain.rerun import RUN_PROGRAM, build_run_command
+from routing_action.domain.results import FINDS_NO_SKILL
 from routing_action.domain.verdict import Status
 from routing_action.store.documents import Corpus
 
@@ -61,7 +63,12 @@ def build_delta(
         },
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=comparison.not_selected,
-        notes=(*_notes(measurement, baselines, corpus, comparison), *_edits(edited)),
+        notes=(
+            *_skill_notes(batches),
+            *_notes(measurement, baselines, corpus, comparison),
+            *_unasked(tree),
+            *_edits(edited),
+        ),
         totals=_totals(batches),
         rows=tuple(_entry(row, corpus.lines) for row in comparison.rows),
     )
@@ -70,6 +77,29 @@ def build_delta(
 def _only_commit(measurement: Measurement) -> str | None:
     (commit,) = measurement.commits if len(measurement.commits) == 1 else (None,)
     return commit
+
+
+def _skill_notes(batches: Sequence[NamedBatch]) -> tuple[str, ...]:
+    """Why an agent was offered no skill at all, once for each agent."""
+    notes = (note for named in batches for row in named.batch.results for note in row.notes)
+    return tuple(dict.fromkeys(note for note in notes if FINDS_NO_SKILL in note))
+
+
+def _unasked(tree: Tree) -> tuple[str, ...]:
+    """Entries of agents that the gate does not measure: red from the next change on."""
+    if tree.providers is None or tree.partial:
+        return ()
+    entered = {agent for agents in tree.baseline.values() for agent in agents}
+    unasked = sorted(entered - tree.providers)
+    if not unasked:
+        return ()
+    command = f"routing-action baseline update --prune-agents {shlex.quote(','.join(unasked))}"
+    note = (
+        f"the baseline has entries of {', '.join(unasked)}, which this gate does not measure: "
+        f"measure them, or remove the entries with `{command}`; once merged, they turn every "
+        "change red"
+    )
+    return (note,)
 
 
 def _notes(
@@ -143,7 +173,9 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
 
 
 def _proofs(measured: MeasuredPair) -> tuple[DeltaProof, ...]:
-    hits = ((token, measured.row.token_hits.get(token)) for token in measured.row.missing_evidence)
+    row = measured.row
+    tokens = dict.fromkeys((*row.disallowed_hits, *row.missing_evidence))
+    hits = ((token, row.token_hits.get(token)) for token in tokens)
     return tuple(
         DeltaProof.model_validate(
             {

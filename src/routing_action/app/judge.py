@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from routing_action.app.compare import (
     read_baselines,
 )
 from routing_action.app.delta import build_delta
+from routing_action.app.histories import History
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Policy
 from routing_action.domain.measured import NamedBatch
@@ -63,7 +64,7 @@ def judge(
     asked: Judgement,
     root: Path,
     *,
-    environ: Mapping[str, str],
+    history: History,
     now: datetime,
     program: str,
     needs_baseline: bool = True,
@@ -87,7 +88,7 @@ def judge(
         asked.base_file or (None if by_commit else place.base),
     )
     corpus = read_cases(place.cases)
-    baselines = read_baselines(request, root, environ)
+    baselines = read_baselines(request, root, history)
     delta = build_delta(
         batches,
         baselines,
@@ -96,7 +97,7 @@ def judge(
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
-        edited=edited_cases(request, corpus, root, environ),
+        edited=edited_cases(request, corpus, root, history),
         commit=asked.commit,
         program=program,
         partial=asked.partial,

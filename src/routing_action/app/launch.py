@@ -25,7 +25,8 @@ from routing_action.harness.workspace import (
     new_folder,
     shared_workspace,
 )
-from routing_action.settings import RunSettings, build_command, log_folders
+from routing_action.providers.discovery import all_providers
+from routing_action.settings import RunSettings, build_command, limit_arguments, log_folders
 
 _USER_FOLDERS = (
     "HOME", "TMPDIR", "TMP", "TEMP", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
@@ -89,19 +90,20 @@ class LiveLauncher:
             undo.callback(remove_tree, folder)
             workspace = self._workspace(provider, folder)
             home, env = self._home(provider, folder)
-            known = [name for one in self._providers.values() for name in one.skill_folders]
+            known = [name for one in all_providers().values() for name in one.skill_folders]
             staged = staged_skills(workspace.path, provider, known)
             context = ReadContext(
                 skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
             )
             model = self._settings.provider_models.get(provider.name)
             launch = Launch(
-                argv=build_command(provider, unit.case.prompt, model, self._settings.environ),
+                argv=self._command(provider, unit.case.prompt, model),
                 cwd=workspace.path,
                 env=env,
                 context=context,
                 notes=(*self._template_notes(provider), *home.notes, *staged.notes),
                 model=model,
+                offers_nothing=bool(staged.notes) and not workspace.shared,
                 new_log_lines=self._log_reader(provider, home),
                 close=lambda: self._take_away(folder, workspace, home),
             )
@@ -122,6 +124,10 @@ class LiveLauncher:
         return [f"{KEPT_WORKSPACE}{workspace.path}", *_left(home.remove())]
 
     # ---- parts of a unit
+
+    def _command(self, provider: Provider, prompt: str, model: str | None) -> tuple[str, ...]:
+        limits = limit_arguments(provider, self._settings)
+        return build_command(provider, prompt, model, self._settings.environ, limits)
 
     def _workspace(self, provider: Provider, folder: Path) -> Workspace:
         if self._settings.workspace == "shared":
@@ -161,7 +167,7 @@ class LiveLauncher:
             provider,
             folder / "home",
             user_home=user_home,
-            cache_root=_cache_root(environ),
+            cache_root=cache_root(environ),
             base_environ=environ,
         )
         return home, build_environment(provider, home, environ)
@@ -201,7 +207,7 @@ def _temp_candidates(environ: Mapping[str, str]) -> list[str]:
     return [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
 
 
-def _cache_root(environ: Mapping[str, str]) -> Path | None:
+def cache_root(environ: Mapping[str, str]) -> Path | None:
     """Where big unpacked programs are shared between units: below the user's cache folder."""
     base = environ.get("XDG_CACHE_HOME") or (
         os.path.join(environ["HOME"], ".cache") if environ.get("HOME") else ""  # noqa: PTH118

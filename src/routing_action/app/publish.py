@@ -39,8 +39,12 @@ def publish(
     context: Context,
     place: Place,
     mode: CommentMode,
+    hint: int | None = None,
 ) -> Publication:
-    """Post check run and comment; each failure becomes a warning, and the other is still tried."""
+    """Post check run and comment; each failure becomes a warning, and the other is still tried.
+
+    `hint` is the pull request that the results tell of, for a run that tells of none.
+    """
     failures: list[GitHubError] = []
 
     def attempt(work: Callable[[], str]) -> str:
@@ -54,7 +58,7 @@ def publish(
         return publish_check(client, place, rendered.check)
 
     def comment() -> str:
-        number = None if mode is CommentMode.OFF else find_pull_request(client, context)
+        number = None if mode is CommentMode.OFF else find_pull_request(client, context, hint)
         if number is None:
             return ""
         bodies = Bodies(rendered.comment, rendered.superseded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, overload
 
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
@@ -24,11 +24,40 @@ COMMENT_BUDGETS = (60_000, 20_000, 5_000)
 """Bytes of a comment, and of what is tried where GitHub finds that too long."""
 
 
+class Forms(Sequence[str]):
+    """A text in forms from longest to shortest; all but the first are made when asked for.
+
+    They are wanted only where GitHub refuses the first, and take long where much is red.
+    """
+
+    def __init__(self, draw: Callable[[int], str], budgets: Sequence[int]) -> None:
+        """`draw` makes the form of so many bytes; the first is made at once."""
+        self._draw = draw
+        self._budgets = tuple(budgets)
+        self._made = {0: draw(self._budgets[0])}
+
+    def __len__(self) -> int:
+        """How many forms there are."""
+        return len(self._budgets)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        """A form; IndexError past the last one."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        if place not in self._made:
+            self._made[place] = self._draw(self._budgets[place])
+        return self._made[place]
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """`comment` holds the same in forms from longest to shortest, all without a marker."""
 
-    comment: tuple[str, ...]
+    comment: Sequence[str]
     superseded: str
     summary: str
     check: CheckOutput
@@ -46,9 +75,9 @@ def render_all(
 
     def draw(overrides: Path | None) -> Rendered:
         return Rendered(
-            comment=tuple(
-                render_comment(delta, place, overrides=overrides, budget=budget)
-                for budget in COMMENT_BUDGETS
+            comment=Forms(
+                lambda budget: render_comment(delta, place, overrides=overrides, budget=budget),
+                COMMENT_BUDGETS,
             ),
             superseded=render_superseded(place, "there is nothing to report now"),
             summary=render_summary(delta, place, overrides=overrides),

@@ -82,6 +82,12 @@ def check_same(
             f"the batch measures commit {options.commit}, the checkout is at {settings.commit}",
             remedy=f"check out {options.commit}, {_NEW_BATCH}",
         )
+    if settings.config_sha256 != options.config_sha256:
+        file = options.config_file or settings.config_file
+        raise UsageError(
+            "the description of your own agents is not what it was when the batch was started",
+            remedy=f"put {file} back as it was, {_NEW_BATCH}",
+        )
     _check_templates(record, plan, settings.environ, redactor)
     _check_units(earlier, journal, plan)
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from routing_action.app.confirm import in_order
 from routing_action.app.ledger import Ledger
-from routing_action.app.unit import UnitRunner
+from routing_action.app.retries import PatientRunner
 from routing_action.domain.plan import Unit
 from routing_action.domain.results import UnitResult
 from routing_action.harness.lifecycle import LifecycleLog
-from routing_action.harness.scheduler import run_units
+from routing_action.harness.scheduler import Lanes, run_units
 
 
 class Rounds:
@@ -19,18 +19,20 @@ class Rounds:
 
     def __init__(
         self,
-        runner: UnitRunner,
+        runner: PatientRunner,
         ledger: Ledger,
         lifecycle: LifecycleLog,
         max_parallel: int,
         cancel: asyncio.Event,
+        lanes: Mapping[str, int] | None = None,
     ) -> None:
-        """Nothing runs before `run`."""
+        """Nothing runs before `run`; `lanes` bound how many units of an agent run at once."""
         self._runner = runner
         self._ledger = ledger
         self._lifecycle = lifecycle
         self._max_parallel = max_parallel
         self._cancel = cancel
+        self._lanes: Lanes[Unit] = Lanes(lambda unit: unit.agent, lanes or {})
         self._rounds: list[list[UnitResult | None]] = []
         self._units: list[Unit] = []
 
@@ -68,10 +70,10 @@ class Rounds:
             return row
 
         ended: list[UnitResult | None] = [None] * len(missing)
-        await run_units(missing, work, self._max_parallel, self._cancel, ended)
+        await run_units(missing, work, self._max_parallel, self._cancel, ended, self._lanes)
 
     def _carry(self, unit: Unit) -> UnitResult | None:
         row = self._ledger.row_of(unit)
         if row is not None:
-            self._runner.stop_where_useless(row)
+            self._runner.carry(row)
         return row

@@ -9,6 +9,7 @@ from typing import Literal
 from routing_action.domain.evidence import EvidenceCollector, Hit
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.plan import Unit
+from routing_action.domain.provider import Provider
 from routing_action.domain.results import TokenHit, UnitResult, UsageTotals
 from routing_action.domain.transcript import EndedBy, Reading, SourceKind, Usage
 from routing_action.domain.verdict import Verdict
@@ -162,6 +163,17 @@ def explain_failure(
             f"this version of {agent} prints another format than its reader knows"
         )
     return reading.failure_message or None
+
+
+def add_install_hint(cause: str, provider: Provider) -> str:
+    """What kept a program from starting, with how to get it where it was not found."""
+    if not cause.startswith("ENOENT") or not provider.npm_package:
+        return cause
+    variable = f"AGENT_{provider.name.upper()}_TEMPLATE"
+    return (
+        f"{cause}; install it with `npm install --global {provider.npm_package}`, or name another "
+        f"command in {variable}"
+    )
 
 
 _SILENT_HINT = "check that its credentials are of a kind that it accepts without a terminal"

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from routing_action.app.bounds import Bounds, describe_bounds
+from routing_action.app.brakes import Brakes
 from routing_action.app.confirm import units_to_confirm
 from routing_action.app.ledger import Ledger, Logbook
 from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, format_time
 from routing_action.app.resume import end_survivors
+from routing_action.app.retries import PatientRunner
 from routing_action.app.rounds import Rounds
 from routing_action.app.unit import Launcher, UnitRunner
 from routing_action.domain.baseline import Baseline
+from routing_action.domain.budget import Budget
 from routing_action.domain.results import (
     Options,
     PairSummary,
@@ -74,6 +78,7 @@ async def run_batch(
     ports: Ports,
     stop: Stop,
     shard: Shard,
+    bounds: Bounds,
     baseline: Baseline | None = None,
 ) -> Batch:
     """Run every unit that the journal does not know to have ended.
@@ -94,14 +99,19 @@ async def run_batch(
         lifecycle=lifecycle,
         redactor=redactor,
         ports=ports,
+        brakes=_brakes(settings),
         cancel=stop.cancel,
         hurry=stop.hurry,
     )
     if plan.selection.sample is not None:
         lifecycle.note(f"sample={plan.selection.sample} seed={plan.selection.seed}")
+    for line in describe_bounds(bounds):
+        lifecycle.note(line)
     ledger = Ledger(logbook, redactor, ports)
-    rounds = Rounds(runner, ledger, lifecycle, settings.max_parallel, stop.cancel)
-    options = _options(plan, settings, shard)
+    patient = PatientRunner(runner, 0 if settings.replay else settings.throttle_retries)
+    room = {name: lane.room for name, lane in bounds.lanes.items()}
+    rounds = Rounds(patient, ledger, lifecycle, settings.max_parallel, stop.cancel, room)
+    options = _options(plan, settings, shard, bounds)
 
     def write() -> Results:
         results = _results(options, rounds, batch_run_id, ports)
@@ -126,9 +136,24 @@ async def run_batch(
     code, reason = judge_run(results, settings.fail_on_infra)
     ledger.finish(results, code)
     lifecycle.summary(results.summary)
-    if settings.stop_early:
-        lifecycle.note(describe_stops(rounds.ended, runner.unread_bytes))
+    for line in _closing_notes(settings, runner, rounds.ended):
+        lifecycle.note(line)
     return Batch(results, folder, code, reason)
+
+
+def _brakes(settings: RunSettings) -> Brakes:
+    """In a replay nothing is spent, and nothing is refused."""
+    live = settings.replay is None
+    return Brakes(Budget(settings.max_cost_usd if live else None), live=live)
+
+
+def _closing_notes(
+    settings: RunSettings, runner: UnitRunner, rows: Sequence[UnitResult]
+) -> Iterator[str]:
+    if settings.max_cost_usd is not None and not settings.replay:
+        yield runner.brakes.budget.describe()
+    if settings.stop_early:
+        yield describe_stops(rows, runner.unread_bytes)
 
 
 async def _write_early(cancel: asyncio.Event, write: Callable[[], object]) -> None:
@@ -181,7 +206,7 @@ def _count(pairs: Sequence[PairSummary]) -> str:
     return f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
 
 
-def _options(plan: Plan, settings: RunSettings, shard: Shard) -> Options:
+def _options(plan: Plan, settings: RunSettings, shard: Shard, bounds: Bounds) -> Options:
     selection = plan.selection
     return Options(
         agents=selection.agents,
@@ -206,6 +231,14 @@ def _options(plan: Plan, settings: RunSettings, shard: Shard) -> Options:
         stop_early=settings.stop_early,
         skills=str(settings.skills) if settings.skills else None,
         max_parallel=settings.max_parallel,
+        provider_lanes={name: lane.room for name, lane in bounds.lanes.items()},
+        max_cost_usd=settings.max_cost_usd,
+        max_unit_cost_usd=settings.max_unit_cost_usd,
+        max_turns=settings.max_turns,
+        throttle_retries=settings.throttle_retries,
+        not_enforced=dict(bounds.not_enforced),
+        config_file=settings.config_file,
+        config_sha256=settings.config_sha256,
         log_scan=settings.scans_logs,
         workspace="shared" if settings.workspace == "shared" else "isolated",
         replay=str(settings.replay) if settings.replay else None,

@@ -8,13 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from routing_action.app.brakes import Brakes
 from routing_action.app.ports import Ports, format_time
-from routing_action.app.rows import RunRecord, build_row, explain_failure, read_excerpt
+from routing_action.app.rows import (
+    RunRecord,
+    add_install_hint,
+    build_row,
+    explain_failure,
+    read_excerpt,
+)
 from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
 from routing_action.domain.early_stop import is_settled
 from routing_action.domain.evidence import EvidenceCollector, as_log_line
-from routing_action.domain.outcome import Outcome, RunEnd
+from routing_action.domain.outcome import RunEnd
 from routing_action.domain.plan import Unit
 from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Provider, ReadContext, Reader
@@ -35,7 +42,8 @@ class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
     `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
-    how much it is going to print, where that is known: in a replay.
+    how much it is going to print, where that is known: in a replay. `offers_nothing` says that
+    the skills lie where this agent looks for none.
     `close` takes everything away again and gives notes about what it could not.
     """
 
@@ -47,6 +55,7 @@ class Launch:
     cli_version: str | None = None
     model: str | None = None
     wall_seconds: float | None = None
+    offers_nothing: bool = False
     output_bytes: int | None = None
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
@@ -68,10 +77,11 @@ class _Trace:
     evidence: EvidenceCollector
     reader: Reader
     taken: int = 0
+    over_budget: bool = False
 
 
 class UnitRunner:
-    """Runs units of one batch; keeps which agents were stopped for the rest of it."""
+    """Runs units of one batch, each once; `brakes` say which ones no longer."""
 
     def __init__(
         self,
@@ -83,6 +93,7 @@ class UnitRunner:
         lifecycle: LifecycleLog,
         redactor: Redactor,
         ports: Ports,
+        brakes: Brakes,
         cancel: asyncio.Event,
         hurry: asyncio.Event | None = None,
     ) -> None:
@@ -96,43 +107,57 @@ class UnitRunner:
         self.ports = ports
         self.cancel = cancel
         self.hurry = hurry
-        self.stopped: dict[str, str] = {}
+        self.brakes = brakes
         self.unread_bytes = 0
         self._versions = VersionProbe()
 
-    async def run(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
-        """Run a unit to its end; `place` is its `[n/N]` for the log."""
-        if unit.agent in self.stopped:
-            return self._not_run(unit, unit_run_id, self.stopped[unit.agent])
-        self.lifecycle.running(unit_run_id, unit.key, place)
+    async def run(self, unit: Unit, unit_run_id: str) -> tuple[UnitResult, Reading]:
+        """Run a unit once, to its end; what its transcript read as comes with its row.
+
+        It is not started where the brakes say so.
+        """
+        refusal = self.brakes.refusal(unit.agent)
+        if refusal:
+            return self._not_run(unit, unit_run_id, refusal), Reading()
         try:
             launch = await asyncio.to_thread(self.launcher.prepare, unit, unit_run_id)
         except HarnessError as error:
-            return self._not_run(unit, unit_run_id, f"the workspace could not be made: {error}")
+            cause = f"the workspace could not be made: {error}"
+            return self._not_run(unit, unit_run_id, cause), Reading()
         try:
-            row = await self._launched(unit, unit_run_id, launch)
+            refusal = self.brakes.refusal(unit.agent)  # what ended while the workspace was made
+            if refusal:
+                row, reading = self._not_run(unit, unit_run_id, refusal), Reading()
+            else:
+                row, reading = await self._launched(unit, unit_run_id, launch)
+                self.brakes.budget.add(unit.agent, reading.cost_usd, row.ended_by)
         finally:
             left = await asyncio.to_thread(launch.close)
-        self.lifecycle.ended(unit.key, row)
-        self.stop_where_useless(row)
-        return row.model_copy(update={"notes": (*row.notes, *left)}) if left else row
+        if left:
+            row = row.model_copy(update={"notes": (*row.notes, *left)})
+        return row, reading
 
-    async def _launched(self, unit: Unit, unit_run_id: str, launch: Launch) -> UnitResult:
+    async def _launched(
+        self, unit: Unit, unit_run_id: str, launch: Launch
+    ) -> tuple[UnitResult, Reading]:
         trace = self._trace(unit, launch)
         started = self.ports.now()
         result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = trace.reader.reading
+        if launch.offers_nothing and reading.catalogue is None:
+            reading = replace(reading, catalogue=())
         log_file = None
         if launch.new_log_lines is not None:
             log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
-        end = RunEnd(
-            started=result.ended_by is not EndedBy.START_FAILED,
-            exit_code=result.exit_code,
-            timed_out=result.ended_by.is_deadline,
-            cancelled=result.ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
-            stopped_early=result.ended_by is EndedBy.STOPPED_EARLY,
-        )
+        ended_by = result.ended_by
+        if ended_by is EndedBy.STOPPED_EARLY and trace.over_budget:
+            ended_by = EndedBy.COST_LIMIT
+        cause = add_install_hint(result.start_error, self.providers[unit.agent])
+        if ended_by is EndedBy.COST_LIMIT:
+            cap = self.settings.max_unit_cost_usd
+            cause = f"ended, since it had cost {cap:g} USD or more (--max-unit-cost-usd)"
+        end = _run_end(ended_by, result.exit_code)
         verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
         version = launch.cli_version or await self._version(unit, unit_run_id, launch, reading, end)
         files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
@@ -140,7 +165,7 @@ class UnitRunner:
             unit=unit,
             unit_run_id=unit_run_id,
             command=launch.argv,
-            ended_by=result.ended_by,
+            ended_by=ended_by,
             exit_code=result.exit_code,
             duration_ms=result.duration_ms,
             survivors=result.survivors,
@@ -148,14 +173,14 @@ class UnitRunner:
             ended_at=format_time(self.ports.now()),
             excerpt=read_excerpt(*files),
             error=explain_failure(
-                unit.agent, verdict.outcome, reading, result.start_error, read_excerpt(files[1])
+                unit.agent, verdict.outcome, reading, cause, read_excerpt(files[1])
             ),
             notes=(*launch.notes, *self._saved(launch, trace, end)),
             cli_version=version,
             model=launch.model,
             matched_log_file=log_file,
         )
-        return build_row(record, verdict, reading, trace.evidence, self.redactor)
+        return build_row(record, verdict, reading, trace.evidence, self.redactor), reading
 
     def _saved(self, launch: Launch, trace: _Trace, end: RunEnd) -> tuple[str, ...]:
         """What is known of the part that an early stop left out."""
@@ -205,7 +230,7 @@ class UnitRunner:
             self.redactor,
             lambda block: evidence.extend(reader.feed_block(block)),
             terminal_seen=lambda: reader.terminal_seen,
-            settled=lambda: self._is_settled(unit, trace),
+            settled=lambda: self._is_settled(unit, trace) or self._is_over_budget(unit, trace),
         )
         stderr = TranscriptSink(
             self.folder.stderr_file(unit_run_id), self.redactor, each_line(reader.feed_stderr)
@@ -232,6 +257,14 @@ class UnitRunner:
         return self.settings.stop_early and is_settled(
             unit.case, trace.expectations, trace.evidence
         )
+
+    def _is_over_budget(self, unit: Unit, trace: _Trace) -> bool:
+        """True where the stream tells that the unit has cost as much as it may."""
+        cap = self.settings.max_unit_cost_usd
+        if cap is None or self.settings.replay or self.providers[unit.agent].cost_told != "during":
+            return False
+        trace.over_budget = (trace.reader.reading.cost_usd or 0.0) >= cap
+        return trace.over_budget
 
     def _scan_logs(self, unit: Unit, launch: Launch, trace: _Trace) -> str | None:
         """Read what the session logs gained; diagnostics only unless logs may gate."""
@@ -260,13 +293,15 @@ class UnitRunner:
         end = RunEnd(started=False, exit_code=None, not_run=True)
         verdict: Verdict = judge(unit.case, expectations, evidence, Reading(), end)
         record = RunRecord(unit, unit_run_id, (), EndedBy.NOT_STARTED, error=cause)
-        row = build_row(record, verdict, Reading(), evidence, self.redactor)
-        self.lifecycle.ended(unit.key, row)
-        return row
+        return build_row(record, verdict, Reading(), evidence, self.redactor)
 
-    def stop_where_useless(self, row: UnitResult) -> None:
-        """Credentials and quota do not come back within a batch: stop paying for attempts."""
-        if row.outcome in (Outcome.AUTH, Outcome.QUOTA) and self.settings.replay is None:
-            reason = row.error or row.outcome.value
-            cause = f"not run: {row.agent} was stopped after {row.outcome.value} ({reason})"
-            self.stopped.setdefault(row.agent, cause)
+
+def _run_end(ended_by: EndedBy, exit_code: int | None) -> RunEnd:
+    return RunEnd(
+        started=ended_by is not EndedBy.START_FAILED,
+        exit_code=exit_code,
+        timed_out=ended_by.is_deadline,
+        cancelled=ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
+        limit=ended_by is EndedBy.COST_LIMIT,
+        stopped_early=ended_by is EndedBy.STOPPED_EARLY,
+    )

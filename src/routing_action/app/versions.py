@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
+from routing_action.domain.transcript import EndedBy
 from routing_action.harness.capture import MemorySink
 from routing_action.harness.process import ProcessLimits, run_process
 
-_VERSION = re.compile(rb"\d+(?:\.\d+)+(?:[-+.]\w+)*")
+_VERSION = re.compile(rb"\d+\.\d+(?:\w|[.+-]\w)*")
 _LIMITS = ProcessLimits(wall_seconds=20, terminal_grace_seconds=1, term_grace_seconds=1)
 _ANSWER_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The version that was printed, None for none; `error` says why there was no good answer."""
+
+    version: str | None
+    error: str = ""
 
 
 class VersionProbe:
@@ -28,25 +38,32 @@ class VersionProbe:
         """The version that `argv` prints, from the first call for this agent."""
         async with self._lock:
             if agent not in self._answers:
-                self._answers[agent] = await _ask(argv, cwd, env, f"{marker}-version")
+                answer = await ask_version(argv, cwd, env, f"{marker}-version")
+                self._answers[agent] = answer.version
             return self._answers[agent]
 
 
-async def _ask(argv: tuple[str, ...], cwd: Path, env: dict[str, str], marker: str) -> str | None:
-    answer = MemorySink(_ANSWER_BYTES)
-    await run_process(
+async def ask_version(
+    argv: tuple[str, ...], cwd: Path, env: dict[str, str], marker: str
+) -> Answer:  # fmt: skip
+    """What a CLI answers when it is asked for its version, within 20 seconds."""
+    answer, complaint = MemorySink(_ANSWER_BYTES), MemorySink(_ANSWER_BYTES)
+    result = await run_process(
         argv,
         cwd=cwd,
         env=env,
         stdout=answer,
-        stderr=MemorySink(_ANSWER_BYTES),
+        stderr=complaint,
         limits=_LIMITS,
         marker=marker,
     )
-    return find_version(answer.data)
-
-
-def find_version(answer: bytes) -> str | None:
-    """The first version in what a CLI printed; the full stop that ends a sentence is not its."""
-    match = _VERSION.search(answer)
-    return match[0].decode("ascii", "replace") if match else None
+    match = _VERSION.search(answer.data)
+    version = match[0].decode("ascii", "replace") if match else None
+    if result.ended_by is EndedBy.START_FAILED:
+        return Answer(version, f"it does not start: {result.start_error}")
+    if result.timed_out:
+        return Answer(version, f"it gave no answer within {_LIMITS.wall_seconds:g} seconds")
+    if result.exit_code != 0:
+        said = (complaint.data or answer.data).decode("utf-8", "replace")
+        return Answer(version, f"it ended with {result.exit_code}: {said}")
+    return Answer(version)

@@ -12,15 +12,18 @@ from pathlib import Path
 from routing_action.app.action_base import choose_base
 from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
 from routing_action.app.action_verdict import with_legs
+from routing_action.app.histories import ApiHistory, FallbackHistory, GitHistory
 from routing_action.app.judge import Judged, Judgement, judge
 from routing_action.app.report import HTML_FILE, JUNIT_FILE, write_reports
 from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
+from routing_action.cli.publish import open_door
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
+from routing_action.github.client import Client
 from routing_action.harness.history import find_head
 from routing_action.store.batch import write_atomically
 from routing_action.store.unmeasured import has_results, read_unmeasured
@@ -53,6 +56,7 @@ def _aggregate(step: Step, report: Path) -> ExitCode:
         raise HarnessError("the cases have no baseline")
     reasons = judge_legs(jobs, _keys(judged), read_unmeasured((legs,)))
     delta = with_legs(judged.delta, jobs, reasons)
+    delta = delta.model_copy(update={"pull_request": step.context.pull_request})
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
     _write_reports(step, delta, report, legs)
     _describe(step, delta, report)
@@ -98,12 +102,29 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
         baseline_ref=base.ref,
         providers=_providers(inputs.names("agents"), jobs),
         policy=Policy(inputs.flag("fail-on-infra"), unmeasured == "fail"),
-        commit=find_head(step.root),
+        commit=find_head(step.root) or step.context.sha or None,
         allow_none=True,
         # Who starts a run by hand chooses; a workflow's own list of agents is held to the baseline.
         partial=step.context.event_name == "workflow_dispatch",
     )
-    return judge(asked, step.root, environ=os.environ, now=datetime.now(UTC), program=run_program())
+    git = GitHistory(step.root, os.environ)
+    return judge(
+        asked,
+        step.root,
+        history=FallbackHistory(git, lambda: _remote_history(step)),
+        now=datetime.now(UTC),
+        program=run_program(),
+    )
+
+
+def _remote_history(step: Step) -> ApiHistory | None:
+    """GitHub's own, for a checkout without history; None without a token or a commit."""
+    context, token = step.context, step.inputs.text("token")
+    if not (token and context.repository and context.sha):
+        return None
+    client = Client(open_door(context, token, None))
+    head = find_head(step.root) or context.sha
+    return ApiHistory(client, context.repository, step.root, head)
 
 
 def _providers(named: Sequence[str], jobs: Jobs) -> tuple[str, ...]:

@@ -29,9 +29,9 @@ def publish_report(step: Step) -> ExitCode:
     """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
     place = step.context.place(step.inputs.text("key"), step.environ.get("ROUTING_REPORT_URL", ""))
-    rendered, marker = _render(step, report, place)
+    rendered, marker, hint = _render(step, report, place)
     step.summarise(rendered.summary)
-    done = _post(step, report, place, rendered, marker)
+    done = _post(step, report, place, rendered, marker, hint)
     for warning in done.warnings:
         step.say("warning", warning)
     step.output(comment_url=done.comment_url, check_url=done.check_url)
@@ -39,18 +39,18 @@ def publish_report(step: Step) -> ExitCode:
     return ExitCode.GITHUB if done.warnings and is_task else ExitCode.PASSED
 
 
-def _render(step: Step, report: Path, place: Place) -> tuple[Rendered, Marker]:
-    """The delta's views; where there is no delta, why there is none."""
+def _render(step: Step, report: Path, place: Place) -> tuple[Rendered, Marker, int | None]:
+    """The delta's views; where there is no delta, why there is none. Last, its pull request."""
     delta_file = report / DELTA_FILE
     if not delta_file.is_file():
         message = _read_error(report)
-        return render_error(message, place), error_marker(message, place)
+        return render_error(message, place), error_marker(message, place), None
     delta = read_delta(delta_file)
     named = step.inputs.text("templates")
     rendered, warnings = render_all(delta, place, step.root / named if named else None)
     for warning in warnings:
         step.say("warning", warning)
-    return rendered, marker_for(delta, place)
+    return rendered, marker_for(delta, place), delta.pull_request
 
 
 def _read_error(report: Path) -> str:
@@ -61,7 +61,12 @@ def _read_error(report: Path) -> str:
 
 
 def _post(
-    step: Step, report: Path, place: Place, rendered: Rendered, marker: Marker
+    step: Step,
+    report: Path,
+    place: Place,
+    rendered: Rendered,
+    marker: Marker,
+    hint: int | None,
 ) -> Publication:
     is_dry = step.inputs.flag("dry-run")
     mode = CommentMode(step.inputs.choice("comment-mode", _MODES))
@@ -72,7 +77,13 @@ def _post(
     except RoutingActionError as error:
         return Publication("", "", (str(error),))
     return publish(
-        rendered, marker, client=Client(door), context=step.context, place=place, mode=mode
+        rendered,
+        marker,
+        client=Client(door),
+        context=step.context,
+        place=place,
+        mode=mode,
+        hint=hint,
     )
 
 

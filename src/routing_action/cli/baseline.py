@@ -18,6 +18,7 @@ from routing_action.app.baseline import (
     describe_update,
     join_updates,
     plan_pruning,
+    plan_removal,
     plan_update,
 )
 from routing_action.app.baseline_check import (
@@ -29,12 +30,19 @@ from routing_action.app.baseline_check import (
 )
 from routing_action.app.baseline_files import OpenBaseline, open_baseline, start_baseline
 from routing_action.app.compare import BaselineRequest, read_baselines
-from routing_action.cli.options import CASES_HELP, find_provider, split_list
-from routing_action.domain.baseline import Pair
+from routing_action.app.histories import GitHistory
+from routing_action.cli.options import (
+    CASES_HELP,
+    config_option,
+    find_provider,
+    known_agents,
+    split_list,
+)
+from routing_action.domain.baseline import Baseline, Pair
 from routing_action.domain.measured import Measurement, gather
 from routing_action.domain.naming import fold
 from routing_action.errors import DocumentError, ExitCode, UsageError
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.providers.discovery import DEFAULT_AGENTS
 from routing_action.store.baseline_text import render_baseline
 from routing_action.store.baselines import entry_lines, find_baseline_file, read_baseline
 from routing_action.store.batch import one_line
@@ -87,6 +95,12 @@ def command() -> None:
     help="Write with which CLI version, model and corpus it was measured, and the date.",
 )
 @click.option("--prune", is_flag=True, help="Remove the entries of cases that no longer exist.")
+@click.option(
+    "--prune-agents",
+    multiple=True,
+    metavar="NAMES",
+    help="Remove every entry of these agent CLIs, which are no longer measured.",
+)
 def update(
     sources: tuple[Path, ...],
     baseline_file: Path | None,
@@ -98,13 +112,15 @@ def update(
     accept_regression: bool,
     record_fingerprint: bool,
     prune: bool,
+    prune_agents: tuple[str, ...],
 ) -> int:
     """Write what was measured, where it is no worse than what was expected.
 
     Adds missing pairs and raises expectations; lowers none without --accept-regression. Entries
     that do not change keep their text. Exits with 1 where something was refused.
     """
-    _refuse_contradictions(sources, prune, accept_regression, reason)
+    gone = split_list(prune_agents)
+    _refuse_contradictions(sources, prune or bool(gone), accept_regression, reason)
     opened = _open(baseline_file, init)
     known = _known_cases(cases_file, needed=prune)
     wishes = Wishes(
@@ -121,10 +137,23 @@ def update(
         updates.append(plan_update(measurement, opened.entries, wishes, pairs))
     if prune and known is not None:
         updates.append(plan_pruning(opened.entries, known))
+    updates.append(plan_removal(opened.entries, _entered(opened.entries, gone)))
     joined = join_updates(updates)
     opened.write(joined.changes)
     _show(joined, opened.file)
     return ExitCode.GATE_FAILED if joined.refused else ExitCode.PASSED
+
+
+def _entered(entries: Baseline, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """The agents as the baseline spells them; one that has no entry is a mistake."""
+    known = {fold(agent): agent for agents_of in entries.values() for agent in agents_of}
+    unknown = [agent for agent in agents if fold(agent) not in known]
+    if unknown:
+        raise UsageError(
+            f"the baseline has no entry of {', '.join(unknown)}",
+            remedy=f"its agents are: {', '.join(sorted(known.values()))}",
+        )
+    return tuple(known[fold(agent)] for agent in agents)
 
 
 def _refuse_contradictions(
@@ -133,7 +162,7 @@ def _refuse_contradictions(
     if not sources and not prune:
         raise UsageError(
             "nothing to update from",
-            remedy="name the results with --from DIR, or clean up with --prune",
+            remedy="name the results with --from DIR, or clean up with --prune or --prune-agents",
         )
     if accept and not reason.strip():
         raise UsageError(
@@ -205,6 +234,7 @@ def _show(update: Update, file: str) -> None:
 
 
 @command.command("check")
+@config_option
 @_baseline_option
 @click.option("--cases-file", "--cases", "cases_file", type=click.Path(path_type=Path),
               metavar="FILE", help=CASES_HELP)  # fmt: skip
@@ -228,7 +258,9 @@ def check(
     """
     path = baseline_file or find_baseline_file(Path.cwd())
     entries, document = read_baseline(path)
-    checked = BaselineToCheck(str(path), entries, entry_lines(document), tuple(all_providers()))
+    checked = BaselineToCheck(
+        str(path), entries, entry_lines(document), tuple(known_agents().providers)
+    )
     corpus = read_cases(cases_file or find_cases_file(Path()))
     wanted = tuple(find_provider(name).name for name in split_list(agents))
     findings = check_baseline(checked, corpus, wanted or named_agents(checked, DEFAULT_AGENTS))
@@ -277,7 +309,7 @@ def show(baseline_file: Path | None, merge_base_of: str | None, baseline_ref: st
         raise UsageError("give --merge-base-of or --baseline-ref, not both")
     path = baseline_file or find_baseline_file(Path.cwd())
     request = BaselineRequest(path, merge_base_of or None, baseline_ref or None)
-    baselines = read_baselines(request, Path.cwd(), os.environ)
+    baselines = read_baselines(request, Path.cwd(), GitHistory(Path.cwd(), os.environ))
     source = baselines.source
     place = f"{source.commit} of {source.date}, " if source.commit else ""
     click.echo(f"{source.path}: {place}{source.how}", err=True)

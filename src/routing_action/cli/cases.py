@@ -11,9 +11,9 @@ import click
 from routing_action.app.case_seeds import build_seeds, first_baseline
 from routing_action.app.case_skills import check_skills, read_skills
 from routing_action.app.cases import Finding, check_cases
-from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.cli.options import cases_option, config_option, find_provider, split_list
 from routing_action.errors import DocumentError, UsageError
-from routing_action.providers.discovery import DEFAULT_AGENTS
+from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.store.baseline_text import render_baseline
 from routing_action.store.batch import one_line, write_atomically
 from routing_action.store.documents import find_cases_file, read_cases
@@ -32,7 +32,8 @@ def command() -> None:
     "--skills",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help=f"{SKILLS_HELP} Checks their frontmatter, and the names that cases use.",
+    help=f"{SKILLS_HELP} Checks their frontmatter, and the names that cases use. "
+    "Default: the folders here that agents look in, such as .claude/skills.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 on warnings too.")
 @click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
@@ -45,8 +46,8 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     path = cases_file or find_cases_file(Path())
     corpus = read_cases(path)
     findings = check_cases(corpus)
-    if skills is not None:
-        findings += check_skills(corpus, read_skills(skills))
+    for folder in [skills] if skills is not None else _own_skill_folders():
+        findings += check_skills(corpus, read_skills(folder))
     if output_format == "json":
         click.echo(
             json.dumps(
@@ -59,6 +60,12 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
             click.echo(one_line(f"{place}: warning: {finding.message}"))
         click.echo(f"{path}: {len(corpus.cases)} cases, {len(findings)} warnings")
     return 1 if strict and findings else 0
+
+
+def _own_skill_folders() -> list[Path]:
+    """The first folder of this repository that agents look in and that holds skills."""
+    folders = (Path(name) for one in all_providers().values() for name in one.skill_folders)
+    return [folder for folder in folders if any(folder.glob("*/SKILL.md"))][:1]
 
 
 def _describe(findings: list[Finding], path: Path) -> list[dict[str, str | int]]:
@@ -75,6 +82,7 @@ def _describe(findings: list[Finding], path: Path) -> list[dict[str, str | int]]
 
 
 @command.command("init")
+@config_option
 @click.option(
     "--skills",
     required=True,
@@ -121,7 +129,8 @@ def init(
     if not no_baseline:
         entries = first_baseline(seeds.cases, names)
         write_atomically(baseline, render_baseline(entries))
-        click.echo(f"{baseline}: {len(entries) * len(names)} entries, all expected to pass")
+        count, listed = len(entries) * len(names), ", ".join(names)
+        click.echo(f"{baseline}: {count} entries for {listed} (--agents), all expected to pass")
     click.echo(f"next: routing-action cases check --cases {output} --skills {skills}")
     return 0
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import click
 
+from routing_action.app.histories import GitHistory
 from routing_action.app.judge import Judgement, judge
 from routing_action.cli.options import (
     cases_option,
+    config_option,
     find_provider,
     full_commit,
     run_program,
@@ -63,6 +65,7 @@ from routing_action.store.batch import write_atomically
 )
 @click.option("--or-exit", type=int, hidden=True, help="Exit so where the cases have no baseline.")
 @cases_option
+@config_option
 @click.option(
     "--providers",
     multiple=True,
@@ -129,7 +132,7 @@ def command(
     judged = judge(
         asked,
         Path.cwd(),
-        environ=os.environ,
+        history=GitHistory(Path.cwd(), os.environ),
         now=datetime.now(UTC),
         program=run_program(),
         needs_baseline=or_exit is None,

@@ -16,7 +16,7 @@ from routing_action.app.evaluate import (
     explain_evaluation,
     read_blocks,
 )
-from routing_action.cli.options import cases_option, find_provider, split_list
+from routing_action.cli.options import cases_option, config_option, find_provider, split_list
 from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.naming import fold
 from routing_action.domain.outcome import RunEnd
@@ -52,6 +52,7 @@ from routing_action.store.documents import find_cases_file, read_cases
 @click.option("--timed-out", is_flag=True, help="A deadline ended the run.")
 @click.option("--stopped-early", is_flag=True, help="`run --stop-early` ended the run.")
 @cases_option
+@config_option
 @click.option("--case-id", metavar="ID", help="Judge this case of --cases.")
 @click.option(
     "--token",
@@ -127,7 +128,8 @@ def _chosen_case(
 ) -> Case | None:
     if (case_id is None) == (not split_list(tokens)):
         raise UsageError(
-            "give either --case-id (with --cases FILE) or --token, not both and not neither"
+            "give either --case-id (with --cases FILE) or --token, not both and not neither",
+            remedy="--token NAME looks for a skill; --case-id ID judges by a case of --cases FILE",
         )
     if case_id is None:
         return None

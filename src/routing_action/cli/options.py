@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from routing_action.app.own_agents import KnownAgents, find_agents
 from routing_action.domain.provider import Provider
 from routing_action.domain.rerun import RUN_PROGRAM
 from routing_action.errors import UsageError
@@ -20,6 +21,8 @@ from routing_action.providers.discovery import all_providers
 from routing_action.report.console import ConsoleStyle
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_CONFIG, _AGENTS = f"{__name__}.config", f"{__name__}.agents"
 
 CASES_HELP = "The case file. Default: cases.json, else tests/agent-routing/cases.json."
 
@@ -29,6 +32,33 @@ def cases_option(command: Command) -> Command:
     option = click.option("--cases", "--input", "cases_file", type=click.Path(path_type=Path),
                           metavar="FILE", help=CASES_HELP)  # fmt: skip
     return option(command)
+
+
+def config_option(command: Command, *, expose: bool = False) -> Command:
+    """`--config FILE`, which describes agents of the user's own; it counts for `known_agents`."""
+    option = click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
+                          is_eager=True, callback=_keep_config, expose_value=expose,
+                          help="Agents of your own. Default: routing.toml, where it exists.",
+                          )  # fmt: skip
+    return option(command)
+
+
+def _keep_config(
+    context: click.Context, _option: click.Parameter, value: Path | None
+) -> Path | None:
+    context.meta[_CONFIG] = value
+    context.meta.pop(_AGENTS, None)
+    return value
+
+
+def known_agents() -> KnownAgents:
+    """Every agent of the command that runs: by its --config, else by the current folder's file."""
+    context = click.get_current_context(silent=True)
+    meta = context.meta if context else {}
+    if _AGENTS not in meta:
+        meta[_AGENTS] = find_agents(meta.get(_CONFIG), Path(), all_providers())
+    agents: KnownAgents = meta[_AGENTS]
+    return agents
 
 
 def delta_option(command: Command) -> Command:
@@ -67,7 +97,7 @@ def split_list(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def find_provider(name: str) -> Provider:
     """The provider of a name, in any case."""
-    known = all_providers()
+    known = known_agents().providers
     provider = known.get(name.casefold())
     if provider is None:
         raise UsageError(f"unknown agent {name!r}", remedy=f"known agents: {', '.join(known)}")

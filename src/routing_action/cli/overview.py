@@ -11,7 +11,7 @@ COMMANDS = {
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",
     "cases": "Check a case file, or start one from skills.",
-    "providers": "List the agent CLIs that are known.",
+    "providers": "List the agent CLIs that are known, and check them.",
     "schema": "Print the JSON Schema of a file format.",
 }
 """The commands in the order of a user's work, each with its one sentence."""

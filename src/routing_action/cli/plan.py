@@ -22,7 +22,9 @@ from routing_action.app.plan import (
 )
 from routing_action.cli.options import (
     cases_option,
+    config_option,
     find_provider,
+    known_agents,
     seed_for,
     selection_options,
     split_list,
@@ -30,12 +32,13 @@ from routing_action.cli.options import (
 from routing_action.domain.results import Results
 from routing_action.errors import NothingToRunError
 from routing_action.harness.history import changed_paths
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.providers.discovery import DEFAULT_AGENTS
 from routing_action.store.documents import Corpus, find_cases_file, read_cases, read_results
 
 
 @click.command("plan", short_help="Show what a run would do: units, and shards for a matrix.")
 @cases_option
+@config_option
 @selection_options
 @click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random.")
 @click.option("--seed", type=int, help="The seed of --sample; printed.")
@@ -84,7 +87,7 @@ def command(
     earlier = [read_results(path) for path in result_files]
     if changed_from is not None:
         selection = _narrowed(selection, corpus, changed_from)
-    plan = build_plan(corpus, selection, all_providers())
+    plan = build_plan(corpus, selection, known_agents().providers)
     described = _describe(plan, shards, earlier)
     click.echo(json.dumps(described, indent=2) if output_format == "json" else _text(described))
     return 0

@@ -1,4 +1,4 @@
-"""`routing-action providers list`: the agent CLIs that are known."""
+"""`routing-action providers list`, and `doctor` beside it: the agent CLIs that are known."""
 
 from __future__ import annotations
 
@@ -7,27 +7,35 @@ from typing import Any
 
 import click
 
+from routing_action.cli.doctor import command as doctor
+from routing_action.cli.options import config_option, known_agents
 from routing_action.domain.provider import Provider
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.providers.discovery import DEFAULT_AGENTS
 
 
-@click.group("providers", short_help="List the agent CLIs that are known.")
+@click.group("providers", short_help="List the agent CLIs that are known, and check them.")
 def command() -> None:
     """Look at the agent CLIs that are known."""
 
 
+command.add_command(doctor)
+
+
 @command.command("list")
+@config_option
 @click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
               show_default=True)  # fmt: skip
 def list_providers(output_format: str) -> int:
     """List every known agent CLI: its command, its credentials and where it reads skills."""
-    described = [_describe(provider) for provider in all_providers().values()]
+    described = [_describe(provider) for provider in known_agents().providers.values()]
     if output_format == "json":
         click.echo(json.dumps(described, indent=2))
         return 0
     for provider in described:
         mark = " (default)" if provider["default"] else ""
-        click.echo(f"{provider['name']}{mark}: {provider['title']}, npm {provider['npm_package']}")
+        source = provider["npm_package"]
+        place = f"npm {source}" if source else "of your own"
+        click.echo(f"{provider['name']}{mark}: {provider['title']}, {place}")
         click.echo(f"  starts       {' '.join(provider['command'])}")
         click.echo(f"  credentials  {', '.join(provider['credential_variables'])}")
         click.echo(f"  skills       {', '.join(provider['skill_folders'])}")

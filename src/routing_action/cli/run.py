@@ -10,16 +10,30 @@ import click
 from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
+from routing_action.app.seed_prompts import FILL_IN
 from routing_action.app.self_test import run_self_test
-from routing_action.cli.options import find_provider, parse_pairs, seed_for, split_list
+from routing_action.cli.options import (
+    find_provider,
+    known_agents,
+    parse_pairs,
+    seed_for,
+    split_list,
+)
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import RunChoices, run_options
+from routing_action.domain.measured import parse_shard
 from routing_action.domain.tiers import compute_tier
-from routing_action.errors import UsageError
+from routing_action.errors import DocumentError, UsageError
 from routing_action.harness.history import find_head
 from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.settings import RunSettings, positive_seconds, resolve_max_parallel
+from routing_action.settings import (
+    RunSettings,
+    parse_lane,
+    positive_amount,
+    positive_seconds,
+    resolve_max_parallel,
+)
 from routing_action.store.documents import find_cases_file, read_cases
 
 
@@ -39,13 +53,14 @@ def command(context: click.Context, given: RunChoices) -> int:
     settings = _settings(given)
     recordings = ReplaySet(settings.replay) if settings.replay else None
     plan = _plan(given, recordings)
+    _refuse_unwritten(plan)
     # asyncio and the engine are imported only where a batch is really run.
     from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
 
     return run_and_report(
         plan,
         settings,
-        Shard(given.shard, given.matrix_key, given.attempt),
+        Shard(_shard(given.shard), given.matrix_key, given.attempt),
         logbook=context.obj if isinstance(context.obj, Logbook) else None,
         arguments=kept_arguments(context, *_pinned(plan, settings)),
         recordings=recordings,
@@ -66,8 +81,11 @@ def _settings(given: RunChoices) -> RunSettings:
             "own checkout",
             remedy="leave it out, or leave out --workspace shared and --replay",
         )
+    own = known_agents()
     return RunSettings(
         root=Path.cwd(),
+        config_file=own.file,
+        config_sha256=own.sha256,
         artifacts_root=given.artifacts_root,
         max_parallel=resolve_max_parallel(given.max_parallel, os.environ),
         timeout_seconds=positive_seconds(given.timeout_seconds, "--timeout-seconds"),
@@ -77,6 +95,14 @@ def _settings(given: RunChoices) -> RunSettings:
             for name, text in parse_pairs(given.provider_timeouts, "--provider-timeout").items()
         },
         provider_models=parse_pairs(given.provider_models, "--provider-model"),
+        provider_lanes={
+            name: parse_lane(text, f"--max-parallel-provider {name}")
+            for name, text in parse_pairs(given.provider_lanes, "--max-parallel-provider").items()
+        },
+        max_cost_usd=_cap(given.max_cost_usd, "--max-cost-usd"),
+        max_unit_cost_usd=_cap(given.max_unit_cost_usd, "--max-unit-cost-usd"),
+        max_turns=given.max_turns,
+        throttle_retries=given.throttle_retries,
         log_scan=given.log_scan,
         allow_log_fallback_pass=given.allow_log_fallback_pass,
         log_max_files=given.log_max_files,
@@ -96,6 +122,19 @@ def _settings(given: RunChoices) -> RunSettings:
         proof_log=given.proof_log,
         environ=dict(os.environ),
     )
+
+
+def _refuse_unwritten(plan: Plan) -> None:
+    """A prompt that `cases init` left to be written measures nothing, and would be paid for."""
+    for case in plan.cases:
+        if case.prompt.startswith(FILL_IN):
+            raise DocumentError(
+                f"{case.case_id}: the prompt is still to be written",
+                file=plan.corpus.file,
+                line=plan.corpus.lines[case.case_id],
+                field="prompt",
+                remedy="ask as a user would, without the skill's name",
+            )
 
 
 def _pinned(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
@@ -124,11 +163,21 @@ def _plan(given: RunChoices, recordings: ReplaySet | None) -> Plan:
     trials = given.trials or (recordings.trials if recordings else 1)
     cases, categories = split_list(given.case_ids), split_list(given.categories)
     selection = Selection(names, cases, categories, given.sample, seed, trials)
-    return build_plan(corpus, selection, all_providers())
+    return build_plan(corpus, selection, known_agents().providers)
 
 
 def _idle(text: str | None) -> float | None:
     return positive_seconds(text, "--idle-timeout-seconds") if text else None
+
+
+def _shard(text: str | None) -> str | None:
+    if text and parse_shard(text) is None:
+        raise UsageError(f"--shard {text}: is no I/N with I from 1 to N", remedy="such as 2/3")
+    return text
+
+
+def _cap(text: str | None, name: str) -> float | None:
+    return None if text is None else positive_amount(text, name)
 
 
 def _speed(value: float) -> float:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from routing_action.cli.options import cases_option, selection_options
+from routing_action.cli.options import cases_option, config_option, selection_options
 from routing_action.store.batch import DEFAULT_ARTIFACTS_ROOT
 
 DEFAULT_REPLAY = "tests/recordings/replay"
 
 _OPTIONS = (
     cases_option,
+    partial(config_option, expose=True),
     selection_options,
     click.option("--run-all", is_flag=True, hidden=True, help="Accepted; every case runs anyway."),
     click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random."),
@@ -59,6 +61,37 @@ _OPTIONS = (
         type=int,
         metavar="N",
         help="Units at once. Default: MAX_CONCURRENCY, else 4.",
+    ),
+    click.option(
+        "--max-parallel-provider",
+        "provider_lanes",
+        multiple=True,
+        metavar="P:N",
+        help="Units of one agent at once (repeatable). Default: as memory allows.",
+    ),
+    click.option(
+        "--max-cost-usd",
+        metavar="X",
+        help="Start no further unit once the batch is known to have cost so much.",
+    ),
+    click.option(
+        "--max-unit-cost-usd",
+        metavar="X",
+        help="End a unit that costs so much, where its CLI makes that possible.",
+    ),
+    click.option(
+        "--max-turns",
+        type=click.IntRange(1, 10_000),
+        metavar="N",
+        help="End a unit after so many model turns, where its CLI can (claude).",
+    ),
+    click.option(
+        "--throttle-retries",
+        type=click.IntRange(0, 10),
+        default=2,
+        show_default=True,
+        metavar="N",
+        help="Try a unit again so often where its service asks for fewer calls.",
     ),
     click.option(
         "--artifacts-root",
@@ -167,6 +200,7 @@ class RunChoices:
     """What stood on the command line of `run`, as click read it."""
 
     cases_file: Path | None
+    config: Path | None
     agents: tuple[str, ...]
     categories: tuple[str, ...]
     case_ids: tuple[str, ...]
@@ -180,6 +214,11 @@ class RunChoices:
     provider_timeouts: tuple[str, ...]
     provider_models: tuple[str, ...]
     max_parallel: int | None
+    provider_lanes: tuple[str, ...]
+    max_cost_usd: str | None
+    max_unit_cost_usd: str | None
+    max_turns: int | None
+    throttle_retries: int
     artifacts_root: Path
     output: Path | None
     proof_log: Path | None

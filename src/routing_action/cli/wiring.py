@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from routing_action.app.bounds import find_bounds
 from routing_action.app.launch import LiveLauncher, ReplayLauncher
 from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan
@@ -22,6 +23,7 @@ from routing_action.app.resume import check_same
 from routing_action.app.run import Batch, Shard, Stop, judge_run, run_batch
 from routing_action.cli.options import run_program, stdout_style
 from routing_action.cli.progress import live_progress
+from routing_action.harness.memory import free_memory
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import render_console
@@ -137,6 +139,7 @@ async def _run(
                 ports=ports,
                 stop=stop,
                 shard=shard,
+                bounds=find_bounds(plan.providers, settings, free_memory()),
                 baseline=_baseline(plan, settings),
             )
         finally:

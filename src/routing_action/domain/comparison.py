@@ -7,6 +7,7 @@ which can only declare new pairs. Source of the rules: docs/explanation/gate.md.
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -267,10 +268,14 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
         return "the case and its baseline entry were removed", False
     if tree.providers is not None and not tree.partial and agent not in tree.providers:
         if agent in kept:
-            return f"{agent} is no longer asked for but still has baseline entries", True
+            why = (
+                f"{agent} is not asked for but has baseline entries; measure it again, or remove "
+                f"them all: routing-action baseline update --prune-agents {shlex.quote(agent)}"
+            )
+            return why, True
         return f"{agent} was removed with all its baseline entries", False
     if not declared:
-        return "its baseline entry was removed while the case still exists", True
+        return "its baseline entry was removed while the case still exists; put it back", True
     return None
 
 

@@ -20,7 +20,7 @@ class _Model(BaseModel):
 
 
 class DeltaProof(_Model):
-    """The best evidence that was found for a missing token, though it was too weak."""
+    """What was found for a disallowed token, or for a missing one, there though too weak."""
 
     token: str
     tier: Literal[1, 2, 3]
@@ -78,7 +78,8 @@ class Delta(_Model):
     """The whole of delta.json; red rows stand first.
 
     `commit` is the one that was measured, null where the results do not agree or do not tell;
-    `run_commands` holds for each agent the shell command that measures it again.
+    `run_commands` holds for each agent the shell command that measures it again. `pull_request`
+    is the number of the one that the run was for: a hint, which proves nothing.
     """
 
     schema_version: Literal[1] = 1
@@ -88,6 +89,7 @@ class Delta(_Model):
     baseline: BaselineSource
     cases_file: str
     commit: Commit | None = None
+    pull_request: Annotated[int, Field(ge=1)] | None = None
     agents: tuple[str, ...]
     run_commands: dict[str, str] = Field(default_factory=dict)
     counts: dict[DeltaKind, Annotated[int, Field(ge=0)]]

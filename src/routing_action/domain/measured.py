@@ -51,6 +51,7 @@ class MeasuredRow(msgspec.Struct, frozen=True, gc=False):
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
     token_hits: dict[str, MeasuredHit | None] = msgspec.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class MeasuredOptions(msgspec.Struct, frozen=True):
@@ -74,6 +75,10 @@ class MeasuredOptions(msgspec.Struct, frozen=True):
     subagent_loads: Literal["count", "ignore"] = "count"
     allow_log_fallback_pass: bool = False
     stop_early: bool = False
+    max_unit_cost_usd: float | None = None
+    max_turns: int | None = None
+    config_file: str | None = None
+    config_sha256: str | None = None
     workspace: Literal["isolated", "shared"] = "isolated"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from routing_action.domain.case import Case
 
 DEFAULT_CASES_FILE = "cases.json"
+DEFAULT_CONFIG_FILE = "routing.toml"
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 """The wall deadline of a unit where none is given."""

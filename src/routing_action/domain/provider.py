@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from routing_action.domain.transcript import EvidenceLine, Reading
 
@@ -74,6 +74,12 @@ class Provider:
     where skills are staged.
     `log_globs` name the session logs for the log fallback. `drops_skill_file_tokens`: a
     `.../SKILL.md` requirement is dropped for this provider.
+
+    `turn_arguments` and `budget_arguments` are the CLI's own limits, with `{turns}` and `{usd}`;
+    empty where it has none. `cost_told` says when the stream tells the cost: at the end, or
+    `during` the run too. `memory_mb` is what a run was seen to take, in MB. `serial_login`: a
+    login file is good for one process at a time, since its refresh token is single use.
+    `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
     name: str
@@ -94,5 +100,11 @@ class Provider:
     log_reader: Callable[[ReadContext], Reader] | None = None
     version_arguments: tuple[str, ...] = ("--version",)
     drops_skill_file_tokens: bool = False
+    turn_arguments: tuple[str, ...] = ()
+    budget_arguments: tuple[str, ...] = ()
+    cost_told: Literal["never", "end", "during"] = "never"
+    memory_mb: int = 400
+    tested_versions: tuple[str, str] | None = None
+    serial_login: bool = False
     npm_package: str = ""
     documentation: str = ""

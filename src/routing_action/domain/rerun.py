@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from routing_action.domain.measured import MeasuredOptions
-from routing_action.domain.plan import DEFAULT_CASES_FILE, DEFAULT_TIMEOUT_SECONDS
+from routing_action.domain.plan import (
+    DEFAULT_CASES_FILE,
+    DEFAULT_CONFIG_FILE,
+    DEFAULT_TIMEOUT_SECONDS,
+)
 from routing_action.domain.results import Options
 
 RUN_PROGRAM = "routing-action run"
@@ -23,7 +27,13 @@ def build_run_command(options: _AnyOptions, agent: str, program: str) -> str:
     It holds every option that changes what is measured and is not at its default; a selection
     is put behind it: `--case-id NAME`.
     """
-    words = [*_set_up(options), *_limits(options, agent), "--agents", agent]
+    words = [
+        *_set_up(options),
+        *_agent(options, agent),
+        *_limits(options, agent),
+        "--agents",
+        agent,
+    ]
     return " ".join((program, *map(shlex.quote, words)))
 
 
@@ -33,15 +43,24 @@ def _set_up(options: _AnyOptions) -> Iterator[str]:
         yield f"--replay={options.replay}"
     if options.cases_file not in {"", DEFAULT_CASES_FILE, own}:
         yield from ("--cases", options.cases_file)
+    if options.config_file not in (None, DEFAULT_CONFIG_FILE):
+        yield from ("--config", options.config_file)
     if options.skills:
         yield from ("--skills", options.skills)
     if options.workspace != "isolated":
         yield from ("--workspace", options.workspace)
 
 
-def _limits(options: _AnyOptions, agent: str) -> Iterator[str]:
+def _agent(options: _AnyOptions, agent: str) -> Iterator[str]:
     if agent in options.provider_models:
         yield from ("--provider-model", f"{agent}:{options.provider_models[agent]}")
+    if options.max_unit_cost_usd is not None:
+        yield from ("--max-unit-cost-usd", f"{options.max_unit_cost_usd:g}")
+    if options.max_turns is not None:
+        yield from ("--max-turns", str(options.max_turns))
+
+
+def _limits(options: _AnyOptions, agent: str) -> Iterator[str]:
     seconds = options.provider_timeouts.get(agent, options.timeout_seconds)
     if seconds != DEFAULT_TIMEOUT_SECONDS:
         yield from ("--timeout-seconds", f"{seconds:g}")

@@ -53,6 +53,10 @@ class UsageTotals(_Model):
     premium_requests: Annotated[float, Field(ge=0)] | None = None
 
 
+FINDS_NO_SKILL = "finds no skill"
+"""Stands in the note of a row whose agent looks for skills where the repository has none."""
+
+
 class UnitResult(_Model):
     """One row: one trial of one case on one provider."""
 
@@ -94,6 +98,7 @@ class UnitResult(_Model):
     model: str | None
     started_at_utc: Timestamp | None = None
     ended_at_utc: Timestamp | None = None
+    throttle_retries: Count = 0
     notes: tuple[str, ...] = ()
 
 
@@ -146,6 +151,14 @@ class Options(_Model):
     stop_early: bool = False
     skills: str | None = None
     max_parallel: Annotated[int, Field(ge=1)]
+    provider_lanes: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    max_cost_usd: Annotated[float, Field(gt=0)] | None = None
+    max_unit_cost_usd: Annotated[float, Field(gt=0)] | None = None
+    max_turns: Annotated[int, Field(ge=1)] | None = None
+    throttle_retries: Count = 0
+    not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    config_file: str | None = None
+    config_sha256: Sha256 | None = None
     log_scan: bool
     workspace: Literal["isolated", "shared"]
     replay: str | None

@@ -35,6 +35,7 @@ class EndedBy(StrEnum):
     WALL_DEADLINE = "wall_deadline"
     IDLE_DEADLINE = "idle_deadline"
     STOPPED_EARLY = "stopped_early"
+    COST_LIMIT = "cost_limit"
     CANCELLED = "cancelled"
     START_FAILED = "start_failed"
     NOT_STARTED = "not_started"
@@ -96,9 +97,10 @@ class Reading:
 
     `terminal` is True after a genuine terminal event (not one that follows an abort).
     `failure` is an API failure reported as final; `retrying` one that was still being retried at
-    the end. `turns` counts model turns or tool events, `has_text` says whether the assistant
-    wrote anything. `catalogue` lists the skills that the agent was offered, None where the
-    stream does not say.
+    the end. `throttled`: the latest of either asked for fewer calls, `retry_after` (seconds) when
+    to call again, where it said. `turns` counts model turns or tool events, `has_text` says
+    whether the assistant wrote anything. `catalogue` lists the skills that the agent was offered,
+    None where the stream does not say.
     """
 
     recognised: int = 0
@@ -108,6 +110,8 @@ class Reading:
     failure: ApiFailure | None = None
     retrying: ApiFailure | None = None
     failure_message: str = ""
+    throttled: bool = False
+    retry_after: float | None = None
     limit: bool = False
     turns: int = 0
     tool_events: int = 0

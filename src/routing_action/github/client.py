@@ -115,7 +115,7 @@ class Client:
                 return response
             limited = is_rate_limited(response.status, response.headers, response.message)
             unclear = response.status == 0 or response.status >= 500
-            pause = self._pause(response, attempt) if limited else 2.0 ** (attempt - 1)
+            pause = self._pause(response, limited, attempt)
             is_last = attempt == TRIES or pause > patience or not (limited or unclear)
             if not is_last:
                 patience -= pause
@@ -133,15 +133,21 @@ class Client:
         except ConnectionError as error:
             return Response(0, {}, {"message": str(error)})
 
-    def _pause(self, response: Response, attempt: int) -> float:
-        """Retry-After, else the reset of the limit, else longer each time; in seconds."""
+    def _pause(self, response: Response, limited: bool, attempt: int) -> float:
+        """Retry-After, else the limit's reset, else a minute for each try so far; in seconds.
+
+        Source: GitHub's "Best practices for using the REST API", "Handle rate limit errors".
+        A failure that is no limit is tried again soon.
+        """
         after = response.headers.get("retry-after", "")
         if after.isdecimal():
             return float(after)
+        if not limited:
+            return 2.0 ** (attempt - 1)
         reset = response.headers.get("x-ratelimit-reset", "")
         if response.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
             return max(1.0, float(reset) - self._now() + 1)
-        return 5.0 * 2.0 ** (attempt - 1)
+        return 60.0 * attempt
 
 
 def _with_query(path: str, query: Mapping[str, str | int]) -> str:

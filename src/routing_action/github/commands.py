@@ -12,6 +12,9 @@ from pathlib import Path
 
 Write = Callable[[str], object]
 
+SUMMARY_BYTES = 900 * 1024
+_CUT = b"\n\nThe rest of this summary did not fit; the report's artifact has it.\n"
+
 
 def write_output(environ: Mapping[str, str], name: str, value: str) -> None:
     """Append an output of the step; nothing where no runner asks for one."""
@@ -19,8 +22,20 @@ def write_output(environ: Mapping[str, str], name: str, value: str) -> None:
 
 
 def append_summary(environ: Mapping[str, str], text: str) -> None:
-    """Append markdown to the job summary; nothing where there is none."""
-    _append(environ.get("GITHUB_STEP_SUMMARY", ""), text if text.endswith("\n") else f"{text}\n")
+    """Append markdown to the job summary; nothing where there is none.
+
+    GitHub drops the whole summary of a step above 1 MiB, so what does not fit is left out, and
+    said to be.
+    """
+    path = environ.get("GITHUB_STEP_SUMMARY", "")
+    if not path:
+        return
+    room = SUMMARY_BYTES - (Path(path).stat().st_size if Path(path).exists() else 0)
+    data = f"{text.rstrip()}\n".encode()
+    if len(data) > room:
+        kept = data[: max(0, room - len(_CUT))].rpartition(b"\n")[0]
+        data = kept + _CUT if room > len(_CUT) else b""
+    _append(path, data.decode("utf-8", "ignore"))
 
 
 def annotate(write: Write, level: str, message: str, *, title: str = "routing-action") -> None:

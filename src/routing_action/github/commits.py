@@ -17,11 +17,12 @@ from routing_action.github.failures import ApiError
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def find_pull_request(client: Client, context: Context) -> int | None:
+def find_pull_request(client: Client, context: Context, hint: int | None = None) -> int | None:
     """The number of the pull request that a run is about; None where there is none.
 
     For `workflow_run` the chain is: the payload's own list (empty for forks), the pull requests
-    from the head's branch, those that GitHub knows of the commit. Raises ApiError where two open
+    from the head's branch, those that GitHub knows of the commit, and last the `hint` of the
+    artifact that was uploaded. Raises ApiError where two open
     pull requests have the same head: then nobody can tell which one was measured.
     """
     if context.event_name != "workflow_run":
@@ -29,7 +30,8 @@ def find_pull_request(client: Client, context: Context) -> int | None:
     sha = context.head_sha
     if not _COMMIT.fullmatch(sha):
         return None
-    for rung in (_of_payload, _of_branch, _of_commit):
+    hinted = [hint] if hint is not None else []
+    for rung in (_of_payload, _of_branch, _of_commit, lambda *_: iter(hinted)):
         numbers = dict.fromkeys(rung(client, context))
         proven = [number for number in numbers if _has_head(client, context, number, sha)]
         if len(proven) > 1:

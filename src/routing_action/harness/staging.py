@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.domain.provider import Provider
+from routing_action.domain.results import FINDS_NO_SKILL
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.harness.answer_keys import AnswerKeys
 from routing_action.harness.removal import remove_tree
@@ -134,7 +135,7 @@ def _elsewhere(
         return ()
     own = " or ".join(provider.skill_folders) or "nowhere"
     note = (
-        f"{provider.name} finds no skill: it looks in {own}, and the repository's skills are in "
+        f"{provider.name} {FINDS_NO_SKILL}: it looks in {own}, and the repository's skills are in "
         f"{', '.join(other)}; name that folder with --skills to stage it"
     )
     return (note,)

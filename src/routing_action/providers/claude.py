@@ -235,6 +235,11 @@ PROVIDER = Provider(
         "{prompt}",
     ),
     model_arguments=("--model", "{model}"),
+    turn_arguments=("--max-turns", "{turns}"),
+    budget_arguments=("--max-budget-usd", "{usd}"),
+    cost_told="end",
+    memory_mb=210,
+    tested_versions=("2.0.77", "2.1.332"),
     reader=ClaudeReader,
     home_variables={"CLAUDE_CONFIG_DIR": ".claude"},
     set_variables={

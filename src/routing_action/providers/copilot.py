@@ -209,6 +209,8 @@ PROVIDER = Provider(
         "debug",
     ),
     model_arguments=("--model", "{model}"),
+    memory_mb=375,
+    tested_versions=("1.0.102", "1.0.102"),
     reader=CopilotReader,
     home_variables={"COPILOT_HOME": ".copilot"},
     set_variables={"COPILOT_AUTO_UPDATE": "false"},

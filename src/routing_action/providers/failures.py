@@ -33,6 +33,19 @@ _SERVER = re.compile(
 _STATUS = re.compile(
     r"\b(?:status(?: code)?|HTTP|error|last error|code)[:\s(]*([45]\d\d)\b", re.IGNORECASE
 )
+_THROTTLED = re.compile(r"overloaded|high demand|at capacity", re.IGNORECASE)
+_RETRY_AFTER = re.compile(
+    r"(?:(?:try again|retry|retrying) (?:in|after)|retry[-_ ]?after[\"']?[:=]?) *[\"']?"
+    r"(\d{1,6}(?:\.\d{1,9})? ?[a-z]{0,12}(?:\d{1,6}(?:\.\d{1,9})?[a-z]{1,2}){0,2})",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)")
+_MINUTES, _HOURS = "m min mins minute minutes", "h hr hour hours"
+_UNITS = {
+    **dict.fromkeys(["ms", "milliseconds"], 0.001),
+    **dict.fromkeys(_MINUTES.split(), 60.0),
+    **dict.fromkeys(_HOURS.split(), 3600.0),
+}
 
 
 def status_in(message: str) -> int | None:
@@ -52,6 +65,23 @@ def classify_failure(message: str = "", *, kind: str = "", status: object = None
     if code == 402 or _QUOTA.search(text):
         return ApiFailure.QUOTA
     return _by_status(code) or _by_text(text) or ApiFailure.API_ERROR
+
+
+def is_throttling(message: str = "", *, kind: str = "", status: object = None) -> bool:
+    """True where the service asks for fewer calls (429, 529, overloaded), and money is not why."""
+    failure = classify_failure(message, kind=kind, status=status)
+    known = status if isinstance(status, int) else status_in(message)
+    overloaded = known == 529 or _THROTTLED.search(f"{kind}\n{message}") is not None
+    return failure is ApiFailure.RATE_LIMIT or (failure is ApiFailure.SERVER_ERROR and overloaded)
+
+
+def retry_after_in(message: str) -> float | None:
+    """The seconds after which a failure message says to call again, None where it does not."""
+    match = _RETRY_AFTER.search(message)
+    if match is None:
+        return None
+    parts = _PART.findall(match[1].lower())
+    return sum(float(number) * _UNITS.get(unit, 1.0) for number, unit in parts)
 
 
 def _by_status(code: int | None) -> ApiFailure | None:

@@ -17,11 +17,13 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.providers.failures import retry_after_in
 from routing_action.providers.heads import Heads
 from routing_action.providers.records import RecordReader
 from routing_action.providers.standard_error import StderrRule
 
 _QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
+_MOST_STEPS = 10_000
 
 
 class OpencodeReader(RecordReader):
@@ -37,6 +39,7 @@ class OpencodeReader(RecordReader):
         self._tokens = [0, 0, 0, 0]
         self._cost = 0.0
         self._steps = 0
+        self._counted: set[str] = set()
 
     @property
     def reading(self) -> Reading:
@@ -90,6 +93,13 @@ class OpencodeReader(RecordReader):
 
     def _step_finish(self, part: Record) -> Iterable[EvidenceLine]:
         """A step that ends for another reason than tool calls ends the run."""
+        if part.get("reason") not in ("tool-calls", None):
+            self.end()
+        identity = as_text(part.get("id"))
+        if identity in self._counted:
+            return ()
+        if identity and len(self._counted) < _MOST_STEPS:
+            self._counted.add(identity)
         tokens = as_record(part.get("tokens"))
         cache = as_record(tokens.get("cache"))
         for index, value in enumerate(
@@ -98,14 +108,16 @@ class OpencodeReader(RecordReader):
             self._tokens[index] += as_count(value) or 0
         self._cost += as_amount(part.get("cost")) or 0.0
         self._steps += 1
-        if part.get("reason") not in ("tool-calls", None):
-            self.end()
         return ()
 
     def _error(self, error: Record) -> Iterable[EvidenceLine]:
         data = as_record(error.get("data"))
         message = as_text(data.get("message")) or flatten_text(error.get("message"))
         self.fail(message, kind=as_text(error.get("name")), status=data.get("statusCode"))
+        header = as_record(data.get("responseHeaders")).get("retry-after")
+        stated = retry_after_in(f"retry-after: {as_text(header)}")
+        if self.summary.throttled and stated is not None:
+            self.note(retry_after=stated)
         self.end()
         return ()
 
@@ -115,6 +127,9 @@ PROVIDER = Provider(
     title="opencode",
     command=("opencode", "run", "--format", "json", "{prompt}"),
     model_arguments=("--model", "{model}"),
+    cost_told="during",
+    memory_mb=1200,
+    tested_versions=("1.18.33", "1.18.33"),
     reader=OpencodeReader,
     credential_variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
     pass_variables=("OPENCODE_CONFIG_CONTENT",),

@@ -179,8 +179,10 @@ class RecordReader(ProofWriter, ABC):
         if self._records and not self.summary.terminal:
             if not busy:
                 self.note(retrying=failure, failure_message=message)
+                self._throttle(message)
         elif silent if self._records else self._text_failed(exit_code):
             self.note(failure=failure, failure_message=message)
+            self._throttle(message)
 
     def _text_failed(self, exit_code: int | None) -> bool:
         """True where a text mode run ended badly by itself, and its errors are no prose."""

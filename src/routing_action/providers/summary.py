@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from routing_action.domain.transcript import Reading
-from routing_action.providers.failures import classify_failure
+from routing_action.domain.transcript import ApiFailure, Reading
+from routing_action.providers.failures import classify_failure, is_throttling, retry_after_in
 
 
 class RunSummary:
@@ -49,11 +49,18 @@ class RunSummary:
         """The CLI reports an API failure as final."""
         failure = classify_failure(message, kind=kind, status=status)
         self.note(failure=failure, failure_message=message[:500])
+        if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
+            self._throttle(message, kind, status)
 
     def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
         """The CLI reports that it tries an API call again."""
         failure = classify_failure(message, kind=kind, status=status)
         self.note(retrying=failure, failure_message=message[:500])
+        self._throttle(message, kind, status)
+
+    def _throttle(self, message: str, kind: str = "", status: object = None) -> None:
+        throttled = is_throttling(message, kind=kind, status=status)
+        self.note(throttled=throttled, retry_after=retry_after_in(message) if throttled else None)
 
     def offer(self, names: Iterable[str]) -> None:
         """The agent says what skills it offers; several lists (sub-agents) are one."""

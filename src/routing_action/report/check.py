@@ -11,6 +11,7 @@ from routing_action.domain.place import Place
 from routing_action.domain.publication import Annotation, CheckOutput, Level
 from routing_action.report.escape import cut, printable
 from routing_action.report.limits import cut_bytes
+from routing_action.report.remedies import find_remedy
 from routing_action.report.render import Renderer
 from routing_action.report.view import accept_command, build_view, rerun_command
 
@@ -102,8 +103,16 @@ def _message(delta: Delta, row: DeltaEntry) -> Iterator[str]:
         yield f"used though disallowed: {_listed(row.disallowed_hits)}"
     if row.loaded_skills:
         yield f"loaded: {_listed(row.loaded_skills)}"
-    if row.got is not None and row.gates:
+    if row.gates:
+        yield from _what_to_do(delta, row)
+
+
+def _what_to_do(delta: Delta, row: DeltaEntry) -> Iterator[str]:
+    if find_remedy(row.failure_kind):
+        yield f"mend it: {find_remedy(row.failure_kind)}"
+    if row.got is not None:
         yield f"run it again: {rerun_command(delta, row)}"
+    if row.got is not None and accept_command(row):
         yield f"accept it: {accept_command(row)}"
 
 

@@ -9,9 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.domain.rerun import build_run_command, select_case
-from routing_action.domain.results import KEPT_WORKSPACE, PairSummary, Results, UnitResult
+from routing_action.domain.results import (
+    FINDS_NO_SKILL,
+    KEPT_WORKSPACE,
+    PairSummary,
+    Results,
+    UnitResult,
+)
 from routing_action.domain.verdict import Status
 from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
+from routing_action.report.remedies import find_remedy
 
 _MARKS = {Status.PASS: "pass", Status.FAIL: "FAIL", Status.INFRA_ERROR: "infra"}
 _COLOURS = {"pass": "32", "FAIL": "31", "infra": "33", "flaky": "35"}
@@ -20,6 +27,7 @@ _WIDEST_CASE = 80
 _LEAST_WIDTH = 40
 _INDENT = 11
 _PROOF_WIDTH = 160
+_CAUSE_WIDTH = 400
 _MANY = 30
 _SLOWEST = 5
 _MOST_KEPT = 10
@@ -52,7 +60,7 @@ def render_console(
 
 def _skill_notes(results: Results, width: int) -> Iterator[str]:
     """Why an agent was offered no skill at all, once for each agent."""
-    notes = (note for row in results.results for note in row.notes if "finds no skill" in note)
+    notes = (note for row in results.results for note in row.notes if FINDS_NO_SKILL in note)
     for note in dict.fromkeys(notes):
         yield from _flow(f"note: {printable(note)}".split(" "), width, gap=" ", indent="  ")
 
@@ -145,12 +153,14 @@ def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
     name = shorten_middle(name, width - len(f": {mark}{kind}"))
     lines = [f"{name}: {_painted(mark, 0, style.colour)}{kind}"]
     if row.error:
-        lines.append(f"  cause    {shorten(printable(row.error), width - _INDENT)}")
+        lines += _named("cause", [shorten(printable(row.error), _CAUSE_WIDTH)], width)
     if row.disallowed_hits:
         lines += _named("refused", row.disallowed_hits, width, " was used and is disallowed")
-    lines += _named("missing", row.missing_evidence, width)
+    if row.status is Status.FAIL:
+        lines += _named("missing", row.missing_evidence, width)
     lines += _named("loaded", [_loaded(row, name) for name in row.loaded_skills], width)
     lines += _proofs(row, width)
+    lines += _named("mend", [find_remedy(row.failure_kind)], width)
     lines += [f"  rerun    {rerun}", ""]
     return lines
 

@@ -6,6 +6,7 @@ from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
 from routing_action.report.console import ConsoleStyle
 from routing_action.report.escape import printable
+from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, build_view, rerun_command
 
 _MANY = 60
@@ -36,9 +37,12 @@ def _row(delta: Delta, row: DeltaEntry, style: ConsoleStyle, results: str) -> li
         f"{_paint(word, colour, style)} {row.agent}:{row.case_id}{flaky}: {printable(row.why)}"
     ]
     lines += [f"{'':11} not alike: {printable(note)}" for note in row.not_alike]
+    if row.gates and find_remedy(row.failure_kind):
+        lines.append(f"{'':11} mend: {find_remedy(row.failure_kind)}")
     if row.gates and row.got is not None:
         lines.append(f"{'':11} rerun: {rerun_command(delta, row)}")
-        lines.append(f"{'':11} accept: {accept_command(row, results)}")
+        accept = accept_command(row, results)
+        lines += [f"{'':11} accept: {accept}"] if accept else []
     if row.kind is DeltaKind.IMPROVEMENT:
         lines.append(f"{'':11} lock it in: {accept_command(row, results)}")
     return lines

@@ -18,7 +18,9 @@ from markupsafe import Markup
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
 from routing_action.domain.measured import MeasuredHit
+from routing_action.domain.naming import is_skill_file
 from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
+from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, rerun_command
 
 PASSING_DETAIL_BYTES = 2**20
@@ -108,7 +110,9 @@ def _pair_line(delta: Delta, row: DeltaEntry) -> list[Any]:
 def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
     found: dict[str, object] = {
         "why": _cut(row.why),
+        "short": _cut(_in_short(row)),
         "failure": row.failure_kind,
+        "mend": find_remedy(row.failure_kind) if row.gates else "",
         "error": _cut(row.error or ""),
         "missing": row.missing_evidence,
         "disallowed": row.disallowed_hits,
@@ -122,6 +126,17 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
         "accept": accept_command(row) if _can_accept(row) else "",
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _in_short(row: DeltaEntry) -> str:
+    """What came in place of what, where that says more in a line than the statuses do."""
+    if row.got != "fail" or row.timed_out or not (row.disallowed_hits or row.missing_evidence):
+        return ""
+    if row.disallowed_hits:
+        return f"used {', '.join(row.disallowed_hits[:3])}, which is disallowed"
+    wanted = [token for token in row.missing_evidence if not is_skill_file(token)]
+    loaded = ", ".join(row.loaded_skills[:3]) or "no skill"
+    return f"wanted {', '.join((wanted or row.missing_evidence)[:3])}, got {loaded}"
 
 
 def _can_accept(row: DeltaEntry) -> bool:

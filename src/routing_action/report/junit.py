@@ -20,6 +20,7 @@ from routing_action.domain.place import Place
 from routing_action.domain.unit_row import UnitRecord
 from routing_action.domain.verdict import Status
 from routing_action.report.escape import printable
+from routing_action.report.remedies import find_remedy
 from routing_action.report.view import rerun_command
 
 Verdict = Literal["passed", "failure", "error", "skipped"]
@@ -208,6 +209,8 @@ def _explain(delta: Delta, row: DeltaEntry) -> Iterator[str]:
     for proof in row.proofs:
         place = f"tier {proof.tier}, {proof.source_detail}"
         yield f"{proof.token} ({place}): {proof.proof_line[:_LONGEST_LINE]}"
+    if find_remedy(row.failure_kind):
+        yield f"mend: {find_remedy(row.failure_kind)}"
     if row.got is not None:
         yield f"run again: {rerun_command(delta, row)}"
 

@@ -12,6 +12,7 @@ from routing_action.domain.outcome import Outcome
 from routing_action.domain.place import Place
 from routing_action.domain.verdict import FailureKind, Status
 from routing_action.report.escape import excerpt
+from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, rerun_command
 
 _MOST_TOKENS = 6
@@ -30,9 +31,10 @@ _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was found for a missing token: the part of the line around it, and where it stood."""
+    """What was found for a missing or refused token: the part of the line around it, and where."""
 
     token: str
+    refused: bool
     tier: int
     where: str
     text: str
@@ -47,7 +49,8 @@ class PageRow:
 
     `wanted` are the missing tokens without the files that their skills imply, `refused` what was
     used though disallowed, `others` the agents that still pass a case which broke here.
-    `declaration` is the baseline entry that a new pair needs in order to be accepted.
+    `remedy` is what to do about the failure. `declaration` is the baseline entry that a new pair
+    needs in order to be accepted, or that was removed and belongs back.
     """
 
     case_id: str
@@ -68,6 +71,7 @@ class PageRow:
     not_alike: tuple[str, ...]
     flaky: str
     timed_out: bool
+    remedy: str
     rerun: str
     accept: str
     declaration: str
@@ -121,9 +125,10 @@ def _row(delta: Delta, row: DeltaEntry, place: Place, passing: Sequence[str]) ->
         not_alike=row.not_alike[:_MOST_TOKENS],
         flaky=f"{row.passed} of {row.trials}" if row.flaky else "",
         timed_out=row.timed_out,
+        remedy=find_remedy(row.failure_kind) if row.gates else "",
         rerun=rerun_command(delta, row) if is_measured or row.kind in _LOST else "",
         accept=_accept(row) if takes else "",
-        declaration=_declaration(row) if takes and row.kind in _TO_DECLARE else "",
+        declaration=_declaration(row) if takes and row.kind in _TO_DECLARE else _lost_entry(row),
         url=place.file_url(delta.cases_file, row.line),
         docs_url=_docs_url(row, place),
     )
@@ -136,10 +141,11 @@ def _wanted(missing: Sequence[str]) -> tuple[str, ...]:
 
 
 def _proofs(row: DeltaEntry) -> Iterator[Proof]:
-    wanted = _wanted(row.missing_evidence)
-    for proof in [proof for proof in row.proofs if proof.token in wanted][:_MOST_PROOFS]:
+    told = (*row.disallowed_hits, *_wanted(row.missing_evidence))
+    for proof in [proof for proof in row.proofs if proof.token in told][:_MOST_PROOFS]:
         yield Proof(
             token=proof.token,
+            refused=proof.token in row.disallowed_hits,
             tier=proof.tier,
             where=proof.source_detail,
             text=excerpt(proof.proof_line, proof.token, _PROOF_WIDTH),
@@ -152,6 +158,13 @@ def _accept(row: DeltaEntry) -> str:
     if row.kind is DeltaKind.NEW:
         return f"{command} --accept-regression --reason TEXT"
     return command
+
+
+def _lost_entry(row: DeltaEntry) -> str:
+    """The entry to put back where the change took it from a case that stays, as JSON."""
+    if row.kind is not DeltaKind.REMOVED or row.got is None or row.was is None:
+        return ""
+    return json.dumps({row.case_id: {row.agent: {"expected_status": row.was.value}}})
 
 
 def _declaration(row: DeltaEntry) -> str:

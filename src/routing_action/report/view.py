@@ -171,7 +171,12 @@ def _plain_run(agent: str) -> str:
 
 
 def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
-    """The command that accepts what was measured as the new expectation."""
+    """The command that accepts what was measured as the new expectation.
+
+    "" where that would not help: an entry that was removed is to be put back as it was.
+    """
+    if row.kind is DeltaKind.REMOVED:
+        return ""
     base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
     if row.kind is DeltaKind.REGRESSION:
         return f"{base} --accept-regression --reason TEXT"

@@ -72,6 +72,15 @@ def find_cases_file(root: Path) -> Path:
     for name in DEFAULT_CASE_FILES:
         if (root / name).is_file():
             return root / name
+    above = [
+        folder for folder in root.resolve().parents if (folder / DEFAULT_CASE_FILES[0]).is_file()
+    ]
+    if above:
+        raise DocumentError(
+            "no case file in this folder",
+            file=str(root / DEFAULT_CASE_FILES[0]),
+            remedy=f"run from {above[0]}, which has one, or name it with --cases FILE",
+        )
     raise DocumentError(
         "no case file",
         file=str(root / DEFAULT_CASE_FILES[0]),

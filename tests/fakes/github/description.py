@@ -81,6 +81,10 @@ class Description:
     def fill(self, schema: Mapping[str, Any], values: object) -> Any:
         """The values with whatever else the schema requires, made up as plainly as possible."""
         schema = self.resolve(schema)
+        chosen = schema.get("discriminator")
+        if chosen and isinstance(values, dict) and chosen["propertyName"] in values:
+            kind = values[chosen["propertyName"]]
+            return self.fill({"$ref": chosen["mapping"][kind]}, values)
         for key in ("allOf", "anyOf", "oneOf"):
             if key in schema and "properties" not in schema:
                 return self.fill(schema[key][0], values)

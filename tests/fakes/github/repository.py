@@ -6,6 +6,7 @@ there raises, so that a test ends with what is missing in place of a default ans
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -87,6 +88,8 @@ class Repository:
     checks: dict[int, dict[str, Any]] = field(default_factory=dict)
     pulls: dict[int, dict[str, Any]] = field(default_factory=dict)
     known_commits: dict[str, list[int]] = field(default_factory=dict)
+    compared: dict[str, dict[str, str]] = field(default_factory=dict)
+    files: dict[tuple[str, str], Any] = field(default_factory=dict)
     storage: Storage = field(default_factory=Storage)
     faults: list[Fault] = field(default_factory=list)
     before: dict[str, Callable[[], None]] = field(default_factory=dict)
@@ -286,6 +289,25 @@ class Repository:
         if numbers is None:
             return Answer(422, {"message": "No commit found for SHA"})
         return Answer(200, [self.pulls[number] for number in numbers])
+
+    def _repos_compare_commits_with_basehead(self, operation: Operation, *_: Any) -> Answer:
+        """`compared` holds, for each BASE...HEAD, the ids of both commits and a date."""
+        known = self.compared.get(operation.values["basehead"])
+        if known is None:
+            return Answer(404, {"message": "Not Found"})
+        dated = {"committer": {"date": known["date"]}}
+        names = ("base_commit", "merge_base_commit")
+        return Answer(200, {name: {"sha": known[name], "commit": dated} for name in names})
+
+    def _repos_get_content(self, operation: Operation, query: Any, *_: Any) -> Answer:
+        """`files` holds, for each path and commit, bytes, or the fields of another answer."""
+        found = self.files.get((operation.values["path"], query["ref"]))
+        if found is None:
+            return Answer(404, {"message": "Not Found"})
+        if isinstance(found, bytes):
+            text = base64.encodebytes(found).decode("ascii")
+            found = {"type": "file", "encoding": "base64", "content": text, "size": len(found)}
+        return Answer(200, found)
 
     def _page(
         self, operation: Operation, query: Mapping[str, str], listed: list[Any]

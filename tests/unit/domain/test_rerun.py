@@ -37,6 +37,10 @@ def options(**changes: Any) -> MeasuredOptions:  # noqa: ANN401 - any field
         ({"subagent_loads": "ignore"}, "--subagent-loads ignore "),
         ({"allow_log_fallback_pass": True}, "--allow-log-fallback-pass "),
         ({"stop_early": True}, "--stop-early "),
+        ({"config_file": "routing.toml"}, ""),
+        ({"config_file": "my own.toml"}, "--config 'my own.toml' "),
+        ({"max_turns": 7}, "--max-turns 7 "),
+        ({"max_unit_cost_usd": 0.25}, "--max-unit-cost-usd 0.25 "),
         ({"workspace": "shared"}, "--workspace shared "),
     ],
 )

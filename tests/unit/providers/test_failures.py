@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from routing_action.domain.transcript import ApiFailure
-from routing_action.providers.failures import classify_failure, status_in
+from routing_action.providers.failures import (
+    classify_failure,
+    is_throttling,
+    retry_after_in,
+    status_in,
+)
 
 AUTH, QUOTA = ApiFailure.AUTH, ApiFailure.QUOTA
 RATE, SERVER, OTHER = ApiFailure.RATE_LIMIT, ApiFailure.SERVER_ERROR, ApiFailure.API_ERROR
@@ -90,3 +95,67 @@ def test_the_status_of_the_field_comes_before_one_in_the_text() -> None:
 def test_a_status_is_read_only_where_it_is_called_one(message: str, status: int | None) -> None:
     """A number in a message is no HTTP status by itself."""
     assert status_in(message) == status
+
+
+@pytest.mark.parametrize(
+    ("message", "throttled"),
+    [
+        ("exceeded retry limit, last status: 429 Too Many Requests", True),
+        ("API Error: Request rejected (429) · Rate limit reached for requests", True),
+        ("API Error: 529 Overloaded. This is a server-side issue", True),
+        ("unexpected status 529 <unknown status code>", True),
+        ("We’re currently experiencing high demand, which may cause temporary errors.", True),
+        (
+            '{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}',
+            True,
+        ),
+        ("API Error: 500 Internal server error", False),
+        ("unexpected status 503 Service Unavailable", False),
+        ("429 insufficient_quota", False),
+        ("You've hit your usage limit. Try again in 3 days", False),
+        ("HTTP 401: overloaded", False),
+        ("", False),
+    ],
+)
+def test_only_a_service_that_asks_for_fewer_calls_is_throttling(
+    message: str, throttled: bool
+) -> None:
+    """A server's own fault, a refused key and a used-up quota are none."""
+    assert is_throttling(message) is throttled
+
+
+def test_a_status_and_a_kind_tell_of_throttling_too() -> None:
+    """Where the message says nothing."""
+    assert is_throttling(status=429)
+    assert is_throttling(status=529)
+    assert is_throttling(kind="overloaded_error", status=503)
+    assert not is_throttling(status=True)
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 11.054s. Visit the page", 11.054),
+        ("please retry in 26.5 seconds", 26.5),
+        ("Please retry after 7", 7.0),
+        ("retry-after: 30", 30.0),
+        ('"retry-after": "30"', 30.0),
+        ("Retry-After=2", 2.0),
+        ("try again in 900ms", 0.9),
+        ("Try again in 5 minutes", 300.0),
+        ("try again in 1m30s", 90.0),
+        ("try again in 2h", 7200.0),
+        ("retried 5 times (total retry wait time: 56.25 seconds)", None),
+        ("Retrying with backoff", None),
+        ("try again later", None),
+        ("", None),
+    ],
+)
+def test_the_wait_that_a_message_asks_for(message: str, seconds: float | None) -> None:
+    """In seconds, whatever its unit."""
+    assert retry_after_in(message) == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_a_long_hostile_message_costs_bounded_work() -> None:
+    """Digits without end are no wait."""
+    assert retry_after_in("retry in " + "1" * 100_000) is not None

@@ -170,6 +170,24 @@ def test_many_rows_come_in_pieces_and_in_order() -> None:
     assert [line[3] for line in lines] == list(range(1, 1203))
 
 
+@pytest.mark.parametrize(
+    ("fields", "short"),
+    [
+        ({"missing_evidence": ("foo", "foo/SKILL.md")}, "wanted foo, got no skill"),
+        ({"missing_evidence": ("foo/SKILL.md",)}, "wanted foo/SKILL.md, got no skill"),
+        ({"missing_evidence": ("foo",), "loaded_skills": ("bar",)}, "wanted foo, got bar"),
+        ({"disallowed_hits": ("bar",)}, "used bar, which is disallowed"),
+        ({"missing_evidence": ("foo",), "timed_out": True}, None),
+    ],
+)
+def test_a_row_says_in_a_line_what_came_instead(fields: dict[str, Any], short: str | None) -> None:
+    """The list is read first; the drawer has the rest."""
+    values: dict[str, Any] = {"missing_evidence": (), "loaded_skills": (), **fields}
+    (line,) = _Page(render(make_delta(make_regression(**values)))).data("pairs")
+    assert line[12].get("short") == short
+    assert line[12]["mend"]
+
+
 def test_the_table_for_readers_without_scripts_is_bounded() -> None:
     """A file with thousands of changes still opens."""
     rows = [make_regression(f"case-{n}") for n in range(STATIC_ROWS + 50)]

@@ -87,6 +87,10 @@ def test_a_gating_row_fails_with_its_word_place_and_remedy() -> None:
         "loaded: baz",
         "not alike: cli 2, not 1",
         "foo (tier 3, mention at stdout line 4): see foo & <bar>",
+        (
+            "mend: it was named, not loaded: say in its description when the skill is to be used, "
+            "in the words of this prompt"
+        ),
         "run again: routing-action run --agents codex --case-id red",
     ]
 

@@ -1,0 +1,119 @@
+"""Gathers the facts about agent CLIs on this machine; starts each one to ask for its version."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from routing_action.app.launch import cache_root
+from routing_action.app.ports import new_uuid
+from routing_action.app.versions import ask_version
+from routing_action.domain.diagnosis import Counted, Facts
+from routing_action.domain.provider import Provider
+from routing_action.domain.results import UnitResult
+from routing_action.harness.agent_home import build_environment, login_source, make_agent_home
+from routing_action.harness.redaction import Redactor, secret_values
+from routing_action.harness.removal import remove_tree
+from routing_action.harness.workspace import choose_temp_root, new_folder
+from routing_action.settings import agent_templates, build_command
+from routing_action.store.documents import read_results
+from routing_action.store.measured_files import find_result_files
+
+SKILL_FILE = "SKILL.md"
+_MOST_ERROR = 300
+
+
+async def examine(
+    providers: Sequence[Provider],
+    environ: Mapping[str, str],
+    root: Path,
+    counted: Mapping[str, Mapping[str, Counted]] | None,
+) -> list[Facts]:
+    """The facts about each agent, all asked at once; `counted` as `count_records` gives it."""
+    asked = (_examine(one, environ, root) for one in providers)
+    facts = await asyncio.gather(*asked)
+    if counted is None:
+        return list(facts)
+    return [replace(one, counted=counted.get(one.provider.name, {})) for one in facts]
+
+
+def count_records(paths: Sequence[Path]) -> dict[str, dict[str, Counted]]:
+    """What readers recognised in live results, by agent and CLI version ("" unknown).
+
+    DocumentError where a path holds no results that can be read.
+    """
+    rows = [row for path in find_result_files(paths) for row in _live_rows(path)]
+    found: dict[str, dict[str, Counted]] = {}
+    for row in rows:
+        versions = found.setdefault(row.agent, {})
+        before = versions.get(row.cli_version or "", Counted())
+        versions[row.cli_version or ""] = Counted(
+            before.recognised + row.recognised_events,
+            before.unrecognised + row.unrecognised_events,
+        )
+    return found
+
+
+def _live_rows(path: Path) -> Iterable[UnitResult]:
+    """A replay says nothing about the CLI that is installed here."""
+    results = read_results(path)
+    return () if results.options.replay else results.results
+
+
+async def _examine(provider: Provider, environ: Mapping[str, str], root: Path) -> Facts:
+    own = provider.name in agent_templates([provider.name], environ)
+    program = build_command(provider, "", None, environ)[0]
+    found = shutil.which(program, path=environ.get("PATH"))
+    path = str(Path(found).absolute()) if found else ""
+    facts = Facts(
+        provider=provider,
+        program=program,
+        path=path,
+        own_command=own,
+        variables=tuple(name for name in provider.credential_variables if environ.get(name)),
+        login_files=tuple(_login_files(provider, environ)),
+        skills={folder: _count_skills(root / folder) for folder in provider.skill_folders},
+    )
+    return await _started(facts, environ, root) if path and not own else facts
+
+
+async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Facts:
+    """Ask for the version as a unit would: in a home of its own, with the allowed environment."""
+    provider = facts.provider
+    with ExitStack() as undo:
+        candidates = [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
+        folder = new_folder(choose_temp_root(root, candidates))
+        undo.callback(remove_tree, folder)
+        caches = cache_root(environ)
+        home = make_agent_home(
+            provider, folder / "home", cache_root=caches, base_environ=environ
+        )  # fmt: skip
+        answer = await ask_version(
+            (facts.path, *provider.version_arguments),
+            home.path,
+            build_environment(provider, home, environ),
+            f"doctor-{new_uuid()}",
+        )
+    redactor = Redactor(secret_values(environ, provider.credential_variables))
+    error = " ".join(redactor.text(answer.error).split())[:_MOST_ERROR]
+    shown = "".join(char if char.isprintable() else "?" for char in error)
+    return replace(facts, start_error=shown, version=answer.version)
+
+
+def _login_files(provider: Provider, environ: Mapping[str, str]) -> Iterable[str]:
+    if environ.get("HOME"):
+        home = Path(environ["HOME"])
+        for name in provider.credential_files:
+            if login_source(provider, name, home, environ).is_file():
+                yield name
+
+
+def _count_skills(folder: Path) -> int:
+    try:
+        return sum((entry / SKILL_FILE).is_file() for entry in folder.iterdir())
+    except OSError:
+        return 0

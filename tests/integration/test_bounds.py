@@ -1,0 +1,262 @@
+"""What bounds a batch: cost, turns, lanes, and retries of throttling alone."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import ROOT, Finished, Project, loads
+
+SPENDER = ROOT / "tests" / "fakes" / "spender.sh"
+QUARTER = {"prompt": "please load:foo cost:0.25"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """An empty project, whose fake agent counts how often it was started."""
+    project = Project(tmp_path)
+    project.options = ("--starts", str(tmp_path / "starts.txt"))
+    return project
+
+
+def starts(project: Project) -> int:
+    """How often an agent was started."""
+    file = project.root / "starts.txt"
+    return len(file.read_text("utf-8").splitlines()) if file.exists() else 0
+
+
+def spending(count: int) -> list[dict[str, Any]]:
+    """So many cases that pass and cost a quarter of a dollar each."""
+    return [loads(f"c{n}", **QUARTER) for n in range(count)]
+
+
+# ---- cost of a batch
+
+
+def test_p9_a_batch_that_has_cost_its_cap_starts_nothing_more(project: Project) -> None:
+    """Hours of spending end at the cap: the rest is not run, and says why."""
+    project.write_cases(*spending(6))
+    done = project.run("--max-parallel", "1", "--max-cost-usd", "0.5")
+    assert done.column("outcome") == ["completed"] * 2 + ["not_run"] * 4
+    assert done.column("status") == ["pass"] * 2 + ["infra_error"] * 4
+    assert "its cap is 0.5 USD" in done.column("error")[2]
+    assert starts(project) == 2
+    assert done.results["complete"] is True
+    assert "cost known: 0.5000 USD of 2 runs" in done.stderr
+    assert "claude:c0 -> completed" in done.stderr
+
+
+def test_what_was_not_run_is_not_green(project: Project) -> None:
+    """Less than half was measured, so the run alone is red, by decision 0007."""
+    project.write_cases(*spending(5))
+    arguments = ("--max-parallel", "1", "--max-cost-usd")
+    assert project.run(*arguments, "0.5").code == 1
+    assert project.run(*arguments, "0.75").code == 0
+    assert project.run(*arguments, "0.75", "--fail-on-infra").code == 1
+
+
+def test_only_what_was_running_goes_beyond_the_cap(project: Project) -> None:
+    """Three ran when the cap was reached; none was started afterwards."""
+    project.options = (*project.options, "--sleep", "0.3")
+    project.write_cases(*spending(9))
+    done = project.run("--max-parallel", "3", "--max-cost-usd", "0.25")
+    assert starts(project) == 3
+    assert done.column("outcome").count("completed") == 3
+    assert done.column("outcome").count("not_run") == 6
+
+
+def test_the_options_tell_a_reader_of_the_bounds(project: Project) -> None:
+    """results.json holds what was asked for."""
+    project.write_cases(*spending(1))
+    done = project.run(
+        *("--max-cost-usd", "2.5", "--max-unit-cost-usd", "0.75", "--max-turns", "9"),
+        *("--max-parallel-provider", "claude:2", "--throttle-retries", "1"),
+    )
+    options = done.results["options"]
+    assert {name: options[name] for name in ("max_cost_usd", "max_unit_cost_usd", "max_turns")} == {
+        "max_cost_usd": 2.5,
+        "max_unit_cost_usd": 0.75,
+        "max_turns": 9,
+    }
+    assert options["provider_lanes"] == {"claude": 2}
+    assert options["throttle_retries"] == 1
+
+
+def test_a_resumed_batch_counts_what_it_had_cost_before(project: Project) -> None:
+    """The cap is the batch's, however many lives it takes."""
+    project.write_cases(*spending(4))
+    first = project.run("--max-parallel", "1", "--max-cost-usd", "0.75")
+    journal = first.artifacts / "journal.jsonl"
+    lines = journal.read_text("utf-8").splitlines(keepends=True)
+    first_end = next(n for n, line in enumerate(lines) if '"end"' in line[:40] or '"row"' in line)
+    journal.write_text("".join(lines[: first_end + 1]), encoding="utf-8")
+    again = project.call("run", "--resume", str(first.artifacts))
+    assert again.column("outcome") == ["completed"] * 3 + ["not_run"]
+    assert starts(project) == 3 + 2
+
+
+def test_agents_that_tell_no_cost_are_named(project: Project) -> None:
+    """The cap cannot hold for them, and nobody is to believe that it does."""
+    script = shlex.join(["printf", "%s\\n", json.dumps({"type": "turn.completed"})])
+    project.variables = {"AGENT_CODEX_TEMPLATE": f"{script} {{prompt}}"}
+    project.write_cases(*spending(2))
+    done = project.call("run", "--agents", "claude,codex", "--max-cost-usd", "0.25")
+    assert "--max-cost-usd does not hold for codex" in done.stderr
+    assert "not told and not counted: codex" in done.stderr
+    assert done.results["options"]["not_enforced"] == {"--max-cost-usd": ["codex"]}
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "much"])
+@pytest.mark.parametrize("option", ["--max-cost-usd", "--max-unit-cost-usd"])
+def test_a_cap_that_is_none_is_refused(project: Project, option: str, value: str) -> None:
+    """Before anything is started."""
+    project.write_cases(*spending(1))
+    done = project.run(option, value)
+    assert (done.code, starts(project)) == (2, 0)
+    assert f"{option} {value!r}" in done.stderr
+
+
+# ---- cost and turns of a unit
+
+
+def spend(project: Project, *arguments: str) -> Finished:
+    """One unit of the fake that tells its cost step by step."""
+    words = [str(SPENDER), str(project.root / "starts.txt")]
+    project.variables = {"AGENT_OPENCODE_TEMPLATE": f"{shlex.join(words)} {{prompt}}"}
+    project.write_cases({"case_id": "a", "prompt": "p", "expected_skill": "foo"})
+    return project.call("run", "--agents", "opencode", *arguments)
+
+
+def test_p9_a_unit_is_ended_at_its_own_cap_where_the_stream_tells_the_cost(
+    project: Project,
+) -> None:
+    """A unit that spends without end fails with `limit`, and what it cost is kept."""
+    done = spend(project, "--max-unit-cost-usd", "0.5")
+    (row,) = done.results["results"]
+    assert (row["ended_by"], row["outcome"], row["status"]) == ("cost_limit", "limit", "fail")
+    assert 0.5 <= row["cost_usd"] < 2.5
+    assert "--max-unit-cost-usd" in row["error"]
+    assert done.results["options"]["not_enforced"] == {}
+
+
+def test_a_unit_below_its_cap_is_left_alone(project: Project) -> None:
+    """All ten steps were made and counted once."""
+    (row,) = spend(project, "--max-unit-cost-usd", "3").results["results"]
+    assert (row["ended_by"], row["cost_usd"]) == ("exit", 2.5)
+
+
+def test_limits_that_a_cli_does_not_have_are_named(project: Project) -> None:
+    """An option that cannot hold is said to, in the log and in results.json."""
+    script = shlex.join(["printf", "%s\\n", json.dumps({"type": "turn.completed"})])
+    project.variables = {"AGENT_CODEX_TEMPLATE": f"{script} {{prompt}}"}
+    project.write_cases(*spending(1))
+    done = project.call(
+        "run", "--agents", "claude,codex", "--max-unit-cost-usd", "1", "--max-turns", "5"
+    )
+    both = ["claude", "codex"]  # a command of the user's own starts claude here
+    assert done.results["options"]["not_enforced"] == {
+        "--max-unit-cost-usd": both,
+        "--max-turns": both,
+    }
+    assert "--max-turns does not hold for claude, codex" in done.stderr
+
+
+# ---- throttling
+
+
+def test_a_throttled_unit_is_tried_again_and_its_record_says_so(project: Project) -> None:
+    """The third attempt is measured; what all three used and cost is counted."""
+    project.write_cases(loads("a", prompt="load:foo throttled:2 cost:0.25"))
+    done = project.run()
+    (row,) = done.results["results"]
+    assert (row["status"], row["throttle_retries"], starts(project)) == ("pass", 2, 3)
+    assert (row["cost_usd"], row["usage"]["output_tokens"]) == (0.75, 30)
+    assert "tried again 2 times after: rate_limit, rate_limit" in row["notes"]
+    assert "claude:a: rate_limit, again in 0.05 s (1 of 2)" in done.stderr
+
+
+def test_a_unit_that_stays_throttled_is_an_infra_error(project: Project) -> None:
+    """The retries are bounded."""
+    project.write_cases(loads("a", prompt="load:foo throttled:9"))
+    done = project.run("--throttle-retries", "1")
+    assert done.column("failure_kind") == ["rate_limit"]
+    assert done.column("throttle_retries") == [1]
+    assert starts(project) == 2
+
+
+@pytest.mark.parametrize("prompt", ["status:500", "status:401", "mention:foo", "status:402"])
+def test_nothing_but_throttling_is_tried_again(project: Project, prompt: str) -> None:
+    """A server's fault, a refused key, a failed case and a used-up quota are told at once."""
+    project.write_cases(loads("a", prompt=prompt))
+    done = project.run()
+    assert (starts(project), done.column("throttle_retries")) == (1, [0])
+
+
+def test_a_measured_verdict_is_kept_though_the_run_was_throttled_afterwards(
+    project: Project,
+) -> None:
+    """The skill was loaded, then the API refused: a pass, and no second run."""
+    project.write_cases(loads("a", prompt="load:foo status:429"))
+    done = project.run()
+    assert (starts(project), done.column("status")) == (1, ["pass"])
+
+
+def test_retries_can_be_turned_off(project: Project) -> None:
+    """--throttle-retries 0."""
+    project.write_cases(loads("a", prompt="load:foo throttled:1"))
+    project.run("--throttle-retries", "0")
+    assert starts(project) == 1
+
+
+def test_a_throttled_unit_is_not_tried_again_beyond_the_cap(project: Project) -> None:
+    """A retry is a start like any other."""
+    project.write_cases(loads("a", prompt="load:foo throttled:1 cost:0.25"))
+    done = project.run("--max-cost-usd", "0.25")
+    assert (starts(project), done.column("outcome")) == (1, ["rate_limit"])
+
+
+# ---- lanes and stopped agents
+
+
+def test_a_lane_bounds_one_agent_alone(project: Project) -> None:
+    """The other slots stay free for other agents."""
+    stamps = project.root / "stamps.txt"
+    project.options = ("--stamps", str(stamps), "--sleep", "0.2")
+    project.write_cases(*spending(4))
+    done = project.run("--max-parallel", "4", "--max-parallel-provider", "claude:1")
+    assert done.code == 0
+    moments = sorted(
+        tuple(map(float, line.split())) for line in stamps.read_text("utf-8").splitlines()
+    )
+    assert all(one[1] <= other[0] for one, other in pairwise(moments))
+    assert "claude: 1 at once (as asked)" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["claude", "claude:0", "claude:many", "nobody:1", "claude:257"])
+def test_a_lane_that_is_none_is_refused(project: Project, value: str) -> None:
+    """The error names what was given."""
+    project.write_cases(*spending(1))
+    done = project.run("--max-parallel-provider", value)
+    assert (done.code, starts(project)) == (2, 0)
+    assert value.partition(":")[0] in done.stderr
+
+
+@pytest.mark.parametrize("status", ["401", "402"])
+def test_units_that_wait_are_not_started_after_their_agent_was_stopped(
+    project: Project, status: str
+) -> None:
+    """Two ran when the key or the quota failed; the other agent's units go on."""
+    project.variables = {
+        "AGENT_OPENCODE_TEMPLATE": f"{SPENDER} {project.root / 'other.txt'} {{prompt}}"
+    }
+    project.write_cases(*(loads(f"c{n}", prompt=f"sleep:0.2 status:{status}") for n in range(5)))
+    done = project.call("run", "--agents", "claude,opencode", "--max-parallel-provider", "claude:2")
+    outcomes = [row["outcome"] for row in done.results["results"] if row["agent"] == "claude"]
+    assert outcomes.count("not_run") == 3
+    assert starts(project) == 2
+    assert len((project.root / "other.txt").read_text("utf-8").splitlines()) == 5

@@ -1,0 +1,35 @@
+"""Each failure kind tells what to do, and its page tells more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from routing_action.domain.outcome import Outcome
+from routing_action.domain.verdict import FailureKind
+from routing_action.report.escape import phrase
+from routing_action.report.remedies import REMEDIES, find_remedy
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "failure-kinds.md"
+
+
+def test_every_kind_has_a_remedy_and_an_entry() -> None:
+    """Neither is forgotten when a kind is added."""
+    infra = {outcome.value for outcome in Outcome if outcome.is_infra}
+    kinds = {kind.value for kind in FailureKind} | infra
+    assert REMEDIES.keys() == kinds
+    assert set(re.findall(r"(?m)^### (\w+)$", PAGE.read_text("utf-8"))) == kinds
+
+
+@pytest.mark.parametrize("kind", REMEDIES)
+def test_a_remedy_reads_as_plain_words(kind: str) -> None:
+    """Nothing in it needs the escaping that a report would show as code."""
+    assert phrase(find_remedy(kind)) == find_remedy(kind)
+
+
+@pytest.mark.parametrize("kind", [None, "", "made-up"])
+def test_what_is_no_kind_has_none(kind: str | None) -> None:
+    """A delta of a newer release may name others."""
+    assert find_remedy(kind) == ""
