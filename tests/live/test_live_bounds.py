@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_silence_ends_at_the_idle_deadline(
     caller: Caller, programs: list[Path], record: Record
 ) -> None:
     """A unit that prints nothing for so long need not wait for the wall deadline."""
-    hang = DEADLINE_SCENES[0]
+    hang = replace(DEADLINE_SCENES[0], verdicts={"claude": ("fail", "timeout")})
     batch = run_scenes(caller, programs, [hang], "--idle-timeout-seconds", "8")
     check(batch, record, hang)
     assert {row["ended_by"] for row in batch.rows.values()} == {"idle_deadline"}
@@ -86,7 +87,8 @@ def test_failing_apis_are_infrastructure(
     caller: Caller, programs: list[Path], record: Record
 ) -> None:
     """P7 and P9: 401, 429 and 500 say nothing about routing, and no retry goes on for ever."""
-    batch = run_scenes(caller, programs, FAILING_SCENES, "--max-parallel", "9")
+    words = ("--max-parallel", "9", "--throttle-retries", "0")
+    batch = run_scenes(caller, programs, FAILING_SCENES, *words)
     check(batch, record, *FAILING_SCENES)
     assert batch.code == 1, "a run that measured nothing is not green"
 

@@ -6,6 +6,7 @@ they told, and by every file that the harness kept.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from tests.live.batch import AGENTS, LiveBatch, run_scenes
 from tests.live.caller import KEY, PROBE, SECRET_PARTS, Caller
 from tests.live.conftest import Record
-from tests.live.scenes import ANSWER_KEY, QUICK, SKILL
+from tests.live.scenes import ANSWER_KEY, PASS, QUICK, SKILL
 
 pytestmark = pytest.mark.live
 
@@ -34,6 +35,25 @@ def test_the_probes_are_real(caller: Caller, programs: list[Path], record: Recor
     for agent in AGENTS:
         assert PROBE in batch.asked_by(agent), agent
         record(batch, agent, QUICK.name)
+
+
+def test_copilot_unpacks_itself_once_for_all_units(
+    routing: LiveBatch, caller: Caller, programs: list[Path]
+) -> None:
+    """What units before it unpacked (235 MB) serves the next one: nothing is written again."""
+    assert routing.rows["copilot", "proven-load"]["status"] == "pass"
+    cache = Path(caller.environment([])["XDG_CACHE_HOME"]) / "routing-action" / "agent-caches"
+
+    def unpacked() -> dict[Path, tuple[int, int]]:
+        files = (path for path in cache.rglob("*") if not path.name.startswith("inuse."))
+        status = {path: path.lstat() for path in files if path.is_file()}
+        return {path: (one.st_ino, one.st_mtime_ns) for path, one in status.items()}
+
+    before = unpacked()
+    assert sum(path.stat().st_size for path in before) > 100 << 20
+    scene = replace(QUICK, verdicts={"copilot": PASS})
+    assert run_scenes(caller, programs, [scene], agents=("copilot",)).code == 0
+    assert unpacked() == before
 
 
 @pytest.mark.parametrize("agent", AGENTS)
