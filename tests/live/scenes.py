@@ -212,7 +212,6 @@ QUICK = Scene("quick", (skill(SKILL), DONE), every(*PASS))
 TALK = tuple(shell(f"echo step {number}") for number in range(5))
 LONG_SCENES = (
     Scene("long-load", (skill(SKILL), *TALK, DONE), every(*PASS)),
-    Scene("long-miss", (skill(OTHER), *TALK[:2], DONE), every("fail", "missing_required")),
     Scene(
         "long-disallowed",
         (skill(OTHER), *TALK, DONE),
