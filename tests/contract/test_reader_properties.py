@@ -21,9 +21,10 @@ from routing_action.providers.codex_sessions import CodexSessionReader
 from routing_action.providers.decoding import decode_record
 from routing_action.providers.discovery import all_providers
 from tests.builders import SKILLS, lines_of
+from tests.own_agent import STREAM, own_provider
 from tests.recorded import FOLDER, recordings
 
-READERS = (*all_providers(), "codex-sessions")
+READERS = (*all_providers(), "codex-sessions", "own")
 CONTEXTS = (ReadContext(), ReadContext(("/repo/.agents/skills",), "/repo", "/home/user"))
 BLANK = b" \t\r\x00\xef\xbb\xbf"
 
@@ -38,6 +39,8 @@ thorough = settings(
 
 
 def reader_of(name: str, context: ReadContext = CONTEXTS[0]) -> Reader:
+    if name == "own":
+        return own_provider().reader(context)
     return (CodexSessionReader if name == "codex-sessions" else all_providers()[name].reader)(
         context
     )
@@ -46,7 +49,9 @@ def reader_of(name: str, context: ReadContext = CONTEXTS[0]) -> Reader:
 @cache
 def recorded_lines(name: str) -> tuple[bytes, ...]:
     """One recorded line of each shape: its keys, event names and tools decide."""
-    if name == "codex-sessions":
+    if name == "own":
+        found = lines_of(STREAM)
+    elif name == "codex-sessions":
         files = sorted(FOLDER.glob("cli/codex/*/*.sessions/*.jsonl"))
         found = [line for path in files for line in lines_of(path.read_bytes())]
     else:

@@ -3,7 +3,7 @@
 Used through AGENT_CLAUDE_TEMPLATE as `python fake_claude.py [OPTIONS] PROMPT`; the prompt may
 carry words for it: `load:NAME`, `mention:NAME`, `status:401`, `fail`, `sleep:SECONDS` (before all
 of that), `dwell:SECONDS` (after the load), `cost:USD`, and `throttled:N`: the first N runs with
-this `--starts FILE` end with 429, and ask to be called again in 0.05 seconds.
+this `--starts FILE` end with 429, and ask to be called again in 0.05 seconds (`after:SECONDS`).
 """
 
 import argparse
@@ -67,7 +67,8 @@ def main() -> int:
     say({"type": "system", "subtype": "init", "claude_code_version": "9.9.9", "model": "fake"})
     time.sleep(float(words.get("sleep", options.sleep)))
     if earlier < int(words.get("throttled", 0)):
-        return finish(429, cost, " Rate limit reached, retry after 0.05 seconds")
+        after = words.get("after", "0.05")
+        return finish(429, cost, f" Rate limit reached, retry after {after} seconds")
     text = f"I could use {words.get('mention', 'nothing')}."
     say({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}})
     if options.print_environment:

@@ -8,6 +8,6 @@ step() {
 printf '{"type":"text","sessionID":"s","part":{"text":"working"}}\n'
 for n in 1 2 3 4 5 6 7 8 9; do
   step "$n" tool-calls
-  sleep 0.1
+  sleep 0.04
 done
 step 10 stop

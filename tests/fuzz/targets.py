@@ -23,9 +23,11 @@ from routing_action.store.baselines import parse_baseline
 from routing_action.store.deltas import read_delta
 from routing_action.store.documents import parse_cases, read_results
 from routing_action.store.measured_files import read_batches
+from routing_action.store.routing_file import read_routing_file
 from routing_action.store.skill_files import parse_skill_file
 from tests.builders import SKILLS
 from tests.command_line import run_command
+from tests.own_agent import DESCRIPTION
 from tests.recorded import FOLDER, recordings
 from tests.ways import (
     ENGINES,
@@ -130,6 +132,8 @@ def _documents(folder: Path) -> Iterator[Target]:
         _only(_from_file(folder, lambda path: read_batches([path]))),
     )
     yield Target("delta", (delta,), _only(_from_file(folder, read_delta)))
+    own = _only(_from_file(folder, read_routing_file))
+    yield Target("routing.toml", (DESCRIPTION.encode(),), own)
     yield Target("replay script", _contents(scripts) or (b"{}",), _replay_script)
     skills = _contents(list(ROOT.glob(".claude/skills/*/SKILL.md")))
     yield Target("skill file", skills, _only(lambda data: parse_skill_file("x", Path("x"), data)))

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from routing_action.store.schemas import render_schema
+from tests.builders import NO_CONTEXT, read
 from tests.command_line import ROOT, Finished, Project, loads
+from tests.own_agent import DESCRIPTION, STREAM, own_provider
 
-GUIDE = ROOT / "docs" / "how-to" / "use-a-custom-agent.md"
 ACME = ROOT / "tests" / "fakes" / "acme_agent.py"
-EXAMPLE = re.compile(r"<!-- example: routing\.toml -->\n```toml\n(?P<text>.*?)```", re.DOTALL)
 KEY = "acme-key-0123456789"
-
-
-def example() -> str:
-    """The guide's own description, word for word."""
-    match = EXAMPLE.search(GUIDE.read_text(encoding="utf-8"))
-    assert match is not None
-    return match["text"]
 
 
 @pytest.fixture
@@ -31,7 +26,7 @@ def project(tmp_path: Path) -> Project:
     skill = tmp_path / ".acme" / "skills" / "foo"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: foo\n---\nBe good.\n", encoding="utf-8")
-    (tmp_path / "routing.toml").write_text(example(), encoding="utf-8")
+    (tmp_path / "routing.toml").write_text(DESCRIPTION, encoding="utf-8")
     programs = tmp_path / "bin"
     programs.mkdir()
     program = programs / "acme"
@@ -66,6 +61,15 @@ def test_the_worked_example_passes_a_load_and_fails_a_mention(project: Project) 
     assert done.code == 1
 
 
+def test_the_stream_of_the_guide_is_read_to_the_last_record() -> None:
+    """What the page shows is what the page describes; editors can check it by the schema."""
+    run = read("claude", STREAM, reader=own_provider().reader(NO_CONTEXT))
+    assert run.tier("widget-testing") == 1
+    assert (run.reading.unrecognised, run.reading.cost_usd) == (0, 0.125)
+    schema = json.loads(render_schema("routing"))
+    Draft202012Validator(schema).validate(tomllib.loads(DESCRIPTION))
+
+
 def test_a_skill_that_its_tool_did_not_find_is_no_load(project: Project) -> None:
     """The call is there, its result says no."""
     project.write_cases(loads("a", prompt="load:bar", expected_skill="bar"))
@@ -84,10 +88,10 @@ def test_a_refused_key_stops_the_agent(project: Project) -> None:
 def test_throttling_and_caps_hold_for_it_too(project: Project) -> None:
     """It tells its cost step by step, so that a unit can be ended by it."""
     project.write_cases(loads("a", prompt="busy"))
-    assert acme(project).column("throttle_retries") == [2]
-    project.write_cases(loads("a"), loads("b"), loads("c"))
-    done = acme(project, "--max-cost-usd", "0.5", "--max-parallel", "1")
-    assert done.column("outcome") == ["completed", "completed", "not_run"]
+    assert acme(project, "--throttle-retries", "1").column("throttle_retries") == [1]
+    project.write_cases(loads("a"), loads("b"))
+    done = acme(project, "--max-cost-usd", "0.25", "--max-parallel", "1")
+    assert done.column("outcome") == ["completed", "not_run"]
     assert done.results["options"]["not_enforced"] == {}
 
 
@@ -111,12 +115,10 @@ def test_results_tell_which_description_measured_them(project: Project) -> None:
     journal = done.artifacts / "journal.jsonl"
     plan = journal.read_text("utf-8").splitlines(keepends=True)[0]
     journal.write_text(plan, encoding="utf-8")
-    elsewhere.write_text(example() + "\n# changed\n", encoding="utf-8")
+    elsewhere.write_text(DESCRIPTION + "\n# changed\n", encoding="utf-8")
     again = project.call("run", "--resume", str(done.artifacts))
     assert again.code == 2
     assert "my agents.toml back" in again.stderr
-    elsewhere.write_text(example(), encoding="utf-8")
-    assert project.call("run", "--resume", str(done.artifacts)).code == 0
 
 
 def test_every_command_knows_it(project: Project) -> None:
@@ -176,7 +178,7 @@ def test_a_file_that_cannot_be_used_is_told_by_file_field_and_remedy(
     project: Project, old: str, new: str, field: str, cause: str
 ) -> None:
     """Before anything is started."""
-    text = example()
+    text = DESCRIPTION
     assert old in text
     said = refuse(project, text.replace(old, new, 1))
     for part in ("routing.toml", field, cause):
@@ -186,14 +188,22 @@ def test_a_file_that_cannot_be_used_is_told_by_file_field_and_remedy(
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
 def test_a_name_that_is_known_already_is_refused(project: Project, name: str) -> None:
     """Nobody's results are measured by another description than their name says."""
-    said = refuse(project, example().replace("providers.acme", f"providers.{name}"))
+    said = refuse(project, DESCRIPTION.replace("providers.acme", f"providers.{name}"))
     assert f"field providers.{name}: there is a provider of this name already" in said
 
 
 @pytest.mark.parametrize("name", ["Acme", "acme-2", "a.b", "../x", ""])
 def test_a_name_that_no_variable_can_bear_is_refused(project: Project, name: str) -> None:
     """AGENT_<NAME>_TEMPLATE must be possible."""
-    refuse(project, example().replace("providers.acme", f'providers."{name}"'))
+    refuse(project, DESCRIPTION.replace("providers.acme", f'providers."{name}"'))
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 100_000, "a = " + "9" * 10_000, "a = 2020-13-45", "\ufeff = 1", "\0"]
+)
+def test_a_hostile_file_is_told_as_such(project: Project, text: str) -> None:
+    """Deep nesting and giant numbers are no bug of ours."""
+    assert "routing.toml" in refuse(project, text)
 
 
 def test_a_file_that_was_named_must_be_there(project: Project) -> None:

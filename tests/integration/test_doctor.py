@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from routing_action.store.batch import render_results
-from tests.command_line import ROOT, Finished, Project
+from tests.command_line import Finished, Project
+from tests.own_agent import DESCRIPTION
 from tests.result_rows import make_results, make_row
 
 KEY = "sk-ant-0123456789abcdef"
@@ -178,16 +179,16 @@ def test_results_that_are_none_are_refused(project: Project) -> None:
     assert (done.code, done.stdout) == (2, "")
 
 
-def test_an_agent_of_ones_own_is_checked_without_being_named(project: Project) -> None:
-    """By its description; those that everybody has come first."""
-    guide = (ROOT / "docs/how-to/use-a-custom-agent.md").read_text("utf-8")
-    example = guide.split("```toml\n")[1].split("```")[0]
-    (project.root / "routing.toml").write_text(example, encoding="utf-8")
-    install(project, "acme", "echo acme 1.2.3")
+def test_an_agent_of_ones_own_is_checked_where_it_is_named(project: Project) -> None:
+    """A description that came with a branch starts nothing unasked."""
+    (project.root / "routing.toml").write_text(DESCRIPTION, encoding="utf-8")
+    started = project.root / "started.txt"
+    install(project, "acme", f"touch {started}; echo acme 1.2.3")
     project.variables["ACME_API_KEY"] = "k" * 20
     done = project.call("providers", "doctor", "--format", "json")
-    agents = {one["name"]: one for one in json.loads(done.stdout)}
-    assert list(agents) == ["claude", "codex", "copilot", "acme"]
-    assert (agents["acme"]["ok"], agents["acme"]["version"]) == (True, "1.2.3")
-    assert agents["acme"]["tested_versions"] == ["1.2.0", "1.2.9"]
-    assert done.code == 1  # codex and copilot are not here
+    assert [one["name"] for one in json.loads(done.stdout)] == ["claude", "codex", "copilot"]
+    assert (done.code, started.exists()) == (1, False)  # codex and copilot are not here
+    named = project.call("providers", "doctor", "--agents", "acme", "--format", "json")
+    (acme,) = json.loads(named.stdout)
+    assert (named.code, acme["ok"], acme["version"]) == (0, True, "1.2.3")
+    assert acme["tested_versions"] == ["1.2.0", "1.2.9"]

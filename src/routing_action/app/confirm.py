@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from routing_action.domain.baseline import Baseline, find_entry
+from routing_action.domain.outcome import Outcome
 from routing_action.domain.plan import Unit
 from routing_action.domain.results import PairSummary, UnitResult, summarise_pairs
 from routing_action.domain.verdict import Status
@@ -15,7 +16,8 @@ def units_to_confirm(
 ) -> list[Unit]:
     """`count` more trials of each pair that the baseline expects to pass and that did not.
 
-    A timeout that its entry does not allow counts too. Trials go on from the last one.
+    A timeout that its entry does not allow counts too, a pair that was not run at all does not.
+    Trials go on from the last one.
     """
     doubted = [
         (pair.case_id, pair.agent)
@@ -34,9 +36,10 @@ def _would_regress(pair: PairSummary, rows: Sequence[UnitResult], baseline: Base
     entry = find_entry(baseline, (pair.case_id, pair.agent))
     if entry is None or entry.expected_status is not Status.PASS:
         return False
-    late = any(
-        row.timed_out for row in rows if (row.case_id, row.agent) == (pair.case_id, pair.agent)
-    )
+    own = [row for row in rows if (row.case_id, row.agent) == (pair.case_id, pair.agent)]
+    if all(row.outcome is Outcome.NOT_RUN for row in own):
+        return False  # what kept it from running still does
+    late = any(row.timed_out for row in own)
     return pair.status is not Status.PASS or (late and not entry.allow_timeout)
 
 

@@ -10,7 +10,7 @@ from routing_action.app.unit import UnitRunner
 from routing_action.domain.plan import Unit
 from routing_action.domain.results import UnitResult, UsageTotals
 from routing_action.domain.throttling import is_retried, pause_seconds
-from routing_action.domain.transcript import Reading
+from routing_action.domain.transcript import EndedBy, Reading
 
 
 class PatientRunner:
@@ -29,7 +29,12 @@ class PatientRunner:
             self._lifecycle.running(unit_run_id, unit.key, place)
         earlier: list[UnitResult] = []
         row, reading = await self._runner.run(unit, unit_run_id)
-        while await self._wants_retry(unit, row, reading, len(earlier)):
+        while (pause := self._pause_of(unit, row, reading, len(earlier))) is not None:
+            if await self._interrupted_in(pause):
+                row = row.model_copy(update={"ended_by": EndedBy.CANCELLED})
+                break
+            if self._brakes.refusal(unit.agent):
+                break
             earlier.append(row)
             row, reading = await self._runner.run(unit, unit_run_id)
         row = merge_attempts(row, earlier)
@@ -41,21 +46,24 @@ class PatientRunner:
         """Take note of a unit that ended in an earlier life of the batch."""
         self._brakes.carry(row)
 
-    async def _wants_retry(
+    def _pause_of(
         self, unit: Unit, row: UnitResult, reading: Reading, retries: int
-    ) -> bool:
-        """True after the pause; False where no retry is due, or none is wanted after it."""
+    ) -> float | None:
+        """How long to wait before the unit is run again; None where it is not."""
         if retries >= self._most or not is_retried(row.status, row.outcome, reading, row.ended_by):
-            return False
+            return None
         pause = pause_seconds(retries, reading.retry_after)
         if pause is None or self._brakes.refusal(unit.agent):
-            return False
+            return None
         count = f"{retries + 1} of {self._most}"
         self._lifecycle.note(f"{unit.key}: {row.outcome.value}, again in {pause:g} s ({count})")
-        cancel = self._runner.cancel
+        return pause
+
+    async def _interrupted_in(self, seconds: float) -> bool:
+        """Wait so long; True at once where the batch is interrupted meanwhile."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(cancel.wait(), pause)
-        return not (cancel.is_set() or self._brakes.refusal(unit.agent))
+            await asyncio.wait_for(self._runner.cancel.wait(), seconds)
+        return self._runner.cancel.is_set()
 
 
 def merge_attempts(last: UnitResult, earlier: Sequence[UnitResult]) -> UnitResult:

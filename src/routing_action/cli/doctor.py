@@ -10,16 +10,15 @@ from typing import Any
 
 import click
 
-from routing_action.cli.options import config_option, find_provider, known_agents, split_list
+from routing_action.cli.options import config_option, find_provider, split_list
 from routing_action.domain.diagnosis import DRIFT_THRESHOLD, Facts, Finding, Level, diagnose
-from routing_action.domain.provider import Provider
 from routing_action.errors import ExitCode
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.providers.discovery import DEFAULT_AGENTS
 
 
 @click.command("doctor")
 @click.option("--agents", multiple=True, metavar="NAMES",
-              help="The agent CLIs. Default: claude,codex,copilot and your own.")  # fmt: skip
+              help="The agent CLIs. Default: claude,codex,copilot.")  # fmt: skip
 @config_option
 @click.option("--results-dir", "results", multiple=True, type=click.Path(path_type=Path),
               metavar="DIR", help="Results of live runs, to tell the drift by (repeatable).",
@@ -46,7 +45,8 @@ def command(
     from routing_action.app.doctor import count_records, examine  # noqa: PLC0415
 
     counted = count_records(results) if results else None
-    facts = asyncio.run(examine(_chosen(agents), dict(os.environ), Path.cwd(), counted))
+    chosen = [find_provider(name) for name in split_list(agents) or DEFAULT_AGENTS]
+    facts = asyncio.run(examine(chosen, dict(os.environ), Path.cwd(), counted))
     found = [(one, diagnose(one, drift_threshold)) for one in facts]
     ill = [one.provider.name for one, findings in found if _is_ill(findings)]
     if output_format == "json":
@@ -56,11 +56,6 @@ def command(
             click.echo("\n".join(_lines(one, findings)))
         click.echo(_conclude(ill, len(found)))
     return ExitCode.GATE_FAILED if ill else ExitCode.PASSED
-
-
-def _chosen(agents: tuple[str, ...]) -> list[Provider]:
-    own = [name for name in known_agents().providers if name not in all_providers()]
-    return [find_provider(name) for name in split_list(agents) or (*DEFAULT_AGENTS, *own)]
 
 
 def _is_ill(findings: Sequence[Finding]) -> bool:

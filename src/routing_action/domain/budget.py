@@ -37,7 +37,8 @@ class Budget:
 
     def describe(self) -> str:
         """One line for people: what is known, and whose cost is not."""
-        line = f"cost known: {self.known_usd:.4f} USD of {self._told} runs"
+        runs = "1 run" if self._told == 1 else f"{self._told} runs"
+        line = f"cost known: {self.known_usd:.4f} USD of {runs}"
         if not self._untold:
             return line
         rest = ", ".join(f"{agent} {count}" for agent, count in sorted(self._untold.items()))

@@ -12,7 +12,7 @@ _DESCRIPTION = "say in its description when the skill is to be used, in the word
 REMEDIES: Mapping[str, str] = {
     "timeout": "read the transcript: raise the timeout where the agent was on its way, shorten the "
     "prompt where it was lost",
-    "limit": "raise the limit of turns or cost that the CLI stopped at, or ask for less",
+    "limit": "raise the limit of turns or cost that ended it, or ask for less",
     "mixed": "take the missing and the refused skills one by one",
     "disallowed_hit": "make the two descriptions tell apart what each skill is for; where both are "
     "right, move this one to optional_skills",
@@ -37,7 +37,7 @@ REMEDIES: Mapping[str, str] = {
     "cli_missing": "install the CLI of the agent, and see that it is on PATH",
     "auth": "set a credential variable of the agent; see routing-action providers",
     "quota": "credit or budget is used up: wait, or pay",
-    "rate_limit": "lower --max-parallel, or run again later",
+    "rate_limit": "lower --max-parallel or --max-parallel-provider, or run again later",
     "server_error": "the service of the model failed: run again later",
     "api_error": "read what the CLI said; often it is a model name that the service does not know",
     "killed": "lower --max-parallel: the machine may lack memory",

@@ -36,9 +36,9 @@ def read_routing_file(path: Path) -> OwnAgents:
     file = str(path)
     try:
         value = tomllib.loads(decode_text(data, file).replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
         line = _LINE.search(str(error))
-        cause = _LINE.sub("", str(error)).strip()
+        cause = _LINE.sub("", str(error)).strip()[:500]
         raise DocumentError(
             f"not TOML: {cause}", file=file, line=int(line[1]) if line else None, remedy=_GUIDE
         ) from None

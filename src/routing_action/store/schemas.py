@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from routing_action.domain.case import Case
+from routing_action.domain.custom_provider import RoutingFile
 from routing_action.domain.delta import Delta
 from routing_action.domain.results import Results
 
@@ -39,7 +40,11 @@ def _delta() -> dict[str, Any]:
     return Delta.model_json_schema(mode="serialization")
 
 
-SCHEMAS = {"cases": _cases, "delta": _delta, "results": _results}
+def _routing() -> dict[str, Any]:
+    return {**RoutingFile.model_json_schema(), "title": "routing.toml"}
+
+
+SCHEMAS = {"cases": _cases, "delta": _delta, "results": _results, "routing": _routing}
 """The schemas by the name of their file."""
 
 

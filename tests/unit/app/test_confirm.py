@@ -5,6 +5,7 @@ from __future__ import annotations
 from routing_action.app.confirm import in_order, units_to_confirm
 from routing_action.domain.baseline import BaselineEntry
 from routing_action.domain.case import Case
+from routing_action.domain.outcome import Outcome
 from routing_action.domain.plan import build_units
 from routing_action.domain.verdict import Status
 from tests.measured import expect
@@ -35,6 +36,14 @@ def test_what_would_be_a_regression_gets_more_trials() -> None:
         ("late", 2, 7),
         ("late", 3, 8),
     ]
+
+
+def test_what_was_not_run_is_not_asked_for_again() -> None:
+    """A reached cost cap or a stopped agent still keeps it from running."""
+    idle = make_row(1, case_id="red", status=Status.INFRA_ERROR, outcome=Outcome.NOT_RUN)
+    assert units_to_confirm([idle], UNITS, BASELINE, 2) == []
+    partly = make_row(2, case_id="red", status=Status.INFRA_ERROR, trial=2)
+    assert len(units_to_confirm([idle, partly], UNITS, BASELINE, 2)) == 2
 
 
 def test_rows_stand_in_order_whatever_round_they_came_from() -> None:

@@ -38,5 +38,5 @@ def test_only_what_is_known_is_counted_and_the_rest_is_named() -> None:
     budget.add("gemini", None, EndedBy.START_FAILED)
     assert budget.known_usd == 0.5
     assert budget.describe() == (
-        "cost known: 0.5000 USD of 1 runs; not told and not counted: codex 2, copilot 1"
+        "cost known: 0.5000 USD of 1 run; not told and not counted: codex 2, copilot 1"
     )

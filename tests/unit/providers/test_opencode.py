@@ -93,3 +93,16 @@ def test_quiet_parts_are_known_and_new_ones_counted() -> None:
         tool("glob", {"pattern": f"**/{SKILL}/SKILL.md"}, output=PATH),
     )
     assert (found.tier(SKILL), found.reading.unrecognised) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "seconds"), [(429, "30", 30.0), (429, None, None), (500, "30", None)]
+)
+def test_the_wait_that_a_throttling_service_asks_for_is_kept(
+    status: int, header: str | None, seconds: float | None
+) -> None:
+    """Opencode prints the headers of the answer."""
+    headers = {} if header is None else {"retry-after": header}
+    data = {"message": "no", "statusCode": status, "responseHeaders": headers}
+    error: Record = {"type": "error", "sessionID": "s", "error": {"name": "APIError", "data": data}}
+    assert read("opencode", jsonl(error), exit_code=1).reading.retry_after == seconds
