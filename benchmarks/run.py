@@ -33,6 +33,7 @@ MODULES = {
     9: ("log_snapshot",),
     10: ("compare_30000", "report_30000"),
     11: ("start_up",),
+    12: ("workspace_10000",),
 }
 ROUNDS = 5
 

@@ -278,6 +278,7 @@ def _provider_rows(provider: Provider) -> Iterator[tuple[str, str]]:
         ("With a model", _code([" ".join(provider.model_arguments)])),
         ("Credentials (one is enough)", _code(provider.credential_variables)),
         ("Login files copied to the agent's home", _code(provider.credential_files)),
+        ("Of these one field alone", _code(map(": ".join, provider.credential_fields.items()))),
         ("Other variables passed on", _code(provider.pass_variables)),
         ("Variables set", _code(_pairs(provider.set_variables))),
         ("Homes", _code(_pairs(provider.home_variables)) or "`HOME` alone"),

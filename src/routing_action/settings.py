@@ -37,6 +37,7 @@ class RunSettings:
     log_max_files: int = 60
     log_max_bytes: int = 300_000
     workspace: str = "isolated"
+    keep_workspace: bool = False
     skills: Path | None = None
     replay: Path | None = None
     commit: str | None = None

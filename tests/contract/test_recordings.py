@@ -137,3 +137,15 @@ def test_every_generation_of_codex_gives_the_same_verdict() -> None:
         (one.read_as().evidence.loads, one.read_as().outcome()) for one in EVERY if one.key in keys
     ]
     assert verdicts == [(["widget-testing"], Outcome.COMPLETED)] * 4
+
+
+def test_what_recorded_sub_agents_loaded_is_attributed_to_them() -> None:
+    """In the recordings with a sub-agent, of five releases, and in no other one."""
+    runs = {one.key: one.read_as().evidence.subagent_loads for one in EVERY}
+    assert {key for key, found in runs.items() if found} == {
+        "cli/claude/2.1.332/w_subagent",
+        "cli/copilot/1.0.102/w_subagent",
+        "other/claude/2.0.20/w_subagent",
+        "other/claude/2.1.20/w_subagent",
+        "other/copilot/0.0.423/w_subagent",
+    }

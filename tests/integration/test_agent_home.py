@@ -113,6 +113,38 @@ def test_a_login_file_is_found_where_the_home_variable_points(tmp_path: Path) ->
     assert (home.path / ".fake/auth.json").read_text() == "there"
 
 
+SETTINGS = ".fake/settings.json"
+MIXED = provider(
+    "fake",
+    credential_files=(SETTINGS,),
+    credential_fields={SETTINGS: "security.auth"},
+    home_files={SETTINGS: '{"default": true}'},
+)
+
+
+@pytest.mark.parametrize(
+    ("users", "copied"),
+    [
+        (
+            '{"hooks": {"start": "evil"}, "security": {"auth": {"type": "key"}, "trust": 1}}',
+            '{"security": {"auth": {"type": "key"}}}',
+        ),
+        ('{"mcpServers": {"mine": {}}}', '{"default": true}'),
+        ('{"security": "all of it"}', '{"default": true}'),
+        ("no JSON", '{"default": true}'),
+        ("[" * 5_000, '{"default": true}'),
+    ],
+)
+def test_of_settings_with_a_login_in_them_the_login_alone_comes_along(
+    tmp_path: Path, users: str, copied: str
+) -> None:
+    """The user's hooks and servers would act in the run; without a login there is a default."""
+    write(tmp_path / "user", {SETTINGS: users})
+    home = make_agent_home(MIXED, tmp_path / "home", user_home=tmp_path / "user")
+    assert (home.path / SETTINGS).read_text("utf-8") == copied
+    assert (home.path / SETTINGS).stat().st_mode & 0o777 == 0o600
+
+
 def test_a_missing_or_huge_login_file_is_no_error(tmp_path: Path) -> None:
     """The CLI itself will say that it is not logged in."""
     user = tmp_path / "user"

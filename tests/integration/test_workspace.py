@@ -588,7 +588,8 @@ def test_a_temporary_folder_that_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_a_failure_leaves_no_half_made_folder(tmp_path: Path, temp_root: Path) -> None:
     """What could not be finished is removed before the error is told."""
-    template = WorkspaceTemplate.build(repository(tmp_path / "repo", {"a": "1"}), temp_root)
+    large = {"a": "too large to be kept in memory" * 3_000}
+    template = WorkspaceTemplate.build(repository(tmp_path / "repo", large), temp_root)
     before = sorted(temp_root.iterdir())
 
     for error in (OSError(errno.ENOSPC, "No space left"), HarnessError("No space left")):
@@ -627,3 +628,22 @@ def test_a_shared_workspace_is_the_repository_and_is_never_removed(tmp_path: Pat
     assert workspace.shared
     assert workspace.remove().complete
     assert files_below(repo) == ["a"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 16, (1 << 16) + 1, 1 << 21])
+def test_small_and_large_files_are_the_same_in_each_copy(
+    tmp_path: Path, temp_root: Path, size: int
+) -> None:
+    """Whether a file is kept in memory or copied, bytes and mode are its own, and its inode too."""
+    repo = repository(tmp_path / "repo", {"a": "x" * size, "run.sh": "#!/bin/sh\n"})
+    (repo / "run.sh").chmod(0o755)
+    template = WorkspaceTemplate.build(repo, temp_root)
+    copies = [template.make_workspace(new_folder(temp_root)).path for _ in range(2)]
+    for copy in copies:
+        assert (copy / "a").read_text("utf-8") == "x" * size
+        assert (copy / "run.sh").stat().st_mode & 0o777 == 0o755
+        assert git(copy, "status", "--short") == ""
+    for path in template.path.rglob("*"):
+        if path.is_file():
+            files = [path, *(copy / path.relative_to(template.path) for copy in copies)]
+            assert len({file.stat().st_ino for file in files}) == 3, "no inode is shared"

@@ -39,6 +39,15 @@ def install_clis() -> list[Path]:
     return [install_packages(LIVE) / ".bin", *install_node()]
 
 
+def install_more_clis() -> list[Path]:
+    """The same for the CLIs of the folder `more`; which of them are there is for others to see."""
+    modules = install_packages(LIVE / "more")
+    # Opencode would download ripgrep; codex brings it along.
+    ripgrep = install_packages(LIVE).glob("@openai/codex-linux-x64/vendor/*/codex-path")
+    own = [modules / ".bin", modules / "opencode-linux-x64" / "bin"]
+    return [*own, *ripgrep, *install_node()]
+
+
 def install_packages(project: Path) -> Path:
     """The node_modules of a folder with package.json, its lock and .npmrc; skips as above."""
     node = install_node()

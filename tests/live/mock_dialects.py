@@ -1,4 +1,4 @@
-"""How three public APIs put one answer of a model: whole, or as server-sent events.
+"""How four public APIs put one answer of a model: whole, or as server-sent events.
 
 Pure: from a `Turn` to JSON. It knows no script, no network and no agent.
 """
@@ -241,18 +241,78 @@ def chat_events(turn: Turn) -> Iterator[Event]:
     yield None, "[DONE]"
 
 
+# --- Gemini -------------------------------------------------------------------------------
+
+
+def gemini_tools(request: Json) -> dict[str, Json]:
+    """Return the schemas of function tools by name; none where JSON is asked for."""
+    if request.get("generationConfig", {}).get("responseMimeType") == "application/json":
+        return {}
+    declared = [one for tool in request.get("tools") or () for one in tool["functionDeclarations"]]
+    return {
+        one["name"]: one.get("parametersJsonSchema") or one.get("parameters") or {}
+        for one in declared
+    }
+
+
+def gemini_content(turn: Turn) -> Json:
+    """Build a whole answer."""
+    parts: list[Json] = [{"text": turn.text}] if turn.text else []
+    parts += [
+        {"functionCall": {"id": f"call_{key}", "name": name, "args": arguments}}
+        for key, name, arguments in turn.calls
+    ]
+    return {
+        "candidates": [
+            {"content": {"role": "model", "parts": parts}, "index": 0, "finishReason": "STOP"}
+        ],
+        "usageMetadata": {
+            "promptTokenCount": turn.input_tokens,
+            "candidatesTokenCount": turn.output_tokens,
+            "totalTokenCount": turn.input_tokens + turn.output_tokens,
+        },
+        "modelVersion": turn.model,
+    }
+
+
+def gemini_events(turn: Turn) -> Iterator[Event]:
+    """One event with the whole answer, as the API may send it."""
+    yield None, gemini_content(turn)
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one API names its conversation and tools, and how it answers whole or in events."""
+    """How one API names its conversation and tools, and how it answers whole or in events.
+
+    `streams` is True where the address, not the request, asks for events. `side` is what it
+    answers where no tools are offered.
+    """
 
     conversation: str
     tools: Callable[[Json], dict[str, Json]]
     whole: Callable[[Turn], Json]
     events: Callable[[Turn], Iterator[Event]]
+    streams: bool = False
+    side: str = "Working on it"
+
+
+# What Gemini's CLI asks on the side: which model is to answer, and who speaks next.
+_GEMINI_SIDE = json.dumps(
+    {
+        "reasoning": "none",
+        "model_choice": "flash",
+        "next_speaker": "user",
+        "complexity_reasoning": "none",
+        "complexity_score": 10,
+    }
+)
+_GEMINI = ("contents", gemini_tools, gemini_content, gemini_events)
 
 
 DIALECTS = {
     "/messages": Dialect("messages", anthropic_tools, anthropic_message, anthropic_events),
     "/responses": Dialect("input", responses_tools, responses_response, responses_events),
     "/chat/completions": Dialect("messages", chat_tools, chat_completion, chat_events),
+    ":generateContent": Dialect(*_GEMINI, side=_GEMINI_SIDE),
+    ":streamGenerateContent": Dialect(*_GEMINI, streams=True, side=_GEMINI_SIDE),
 }

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.live.bench import LIVE, ROOT, STARTERS, Bench, Start, build_bench
-from tests.live.mock_models import Script, parse_script, serve
+from tests.live.mock_models import serve
+from tests.live.mock_scripts import Script, parse_script
 
 TIMEOUT_SECONDS = 120
 SCRIPTS = ROOT / "tests" / "recordings" / "replay-scripts.json"

@@ -3,128 +3,98 @@
 What this proves: formats, plumbing, isolation and verdicts. How a model routes it cannot prove.
 """
 
-import asyncio
-import json
-import os
-import subprocess
+from __future__ import annotations
+
+import shutil
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.live.clis import install_clis
-from tests.live.mock_models import Call, Step, serve
+from tests.live.batch import AGENTS, LiveBatch, run_scenes
+from tests.live.bench import PLUGIN_PARTS, ROOT
+from tests.live.caller import Caller
+from tests.live.conftest import Record
+from tests.live.scenes import OTHER, PASS, QUICK, SKILL, Scene, routing_scenes, unruly_scenes
 
-ROOT = Path(__file__).resolve().parents[2]
-SKILL = "writing-routing-cases"
-CASE = {
-    "case_id": "live",
-    "prompt": "We shipped a skill for release notes and nothing proves that agents find it.",
-    "expected_skill": SKILL,
-}
-KEY = "made-up-key-0123456789"
+SCENES = {scene.name: scene for scene in (*routing_scenes("a copy"), *unruly_scenes())}
 
 pytestmark = pytest.mark.live
 
-LOADS = (Step(say="I will use a skill.", do=(Call("skill", SKILL),)), Step(say="Done."))
-OTHER = (Step(do=(Call("skill", "triaging-red-gate"),)), Step(say="Done."))
-BY_HAND = (
-    Step(do=(Call("read", ".claude/skills/writing-routing-cases/SKILL.md"),)),
-    Step(say="Done."),
-)
-MENTIONS = (Step(say=f"The skill {SKILL} could help, but I answer myself."),)
-LISTS = (Step(do=(Call("shell", "ls -R .agents/skills; grep -rl name .agents/skills"),)),
-         Step(say="Done."))  # fmt: skip
-MISSING_KEY = (Step(status=401, error="authentication_error", say="invalid x-api-key"),)
 
-
-def run_harness(agent: str, steps: tuple[Step, ...], tmp_path: Path) -> tuple[int, dict[str, Any]]:
-    """Run ./test.sh for one agent and one case; its exit code and its only row."""
-    programs = install_clis()
-    cases = tmp_path / "cases.json"
-    cases.write_text(json.dumps([CASE]), encoding="utf-8")
-    return asyncio.run(_run(agent, steps, programs, cases, tmp_path))
-
-
-async def _run(
-    agent: str, steps: tuple[Step, ...], programs: list[Path], cases: Path, tmp_path: Path
-) -> tuple[int, dict[str, Any]]:
-    output = tmp_path / "results.json"
-    async with serve(steps) as url:
-        done = await asyncio.to_thread(
-            subprocess.run,
-            [
-                str(ROOT / "test.sh"),
-                *("--agents", agent, "--cases", str(cases), "--output", str(output)),
-                *("--artifacts-root", str(tmp_path / "artifacts"), "--timeout-seconds", "120"),
-            ],
-            env=environment(agent, url, programs),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-    assert output.exists(), done.stderr[-3000:]
-    results = json.loads(output.read_text(encoding="utf-8"))
-    (row,) = results["results"]
-    assert KEY not in output.read_text(encoding="utf-8")
-    return done.returncode, row
-
-
-def environment(agent: str, url: str, programs: list[Path]) -> dict[str, str]:
-    """The caller's environment, with the agent pointed at the scripted model."""
-    extra = {
-        "claude": {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
-        "codex": {"OPENAI_API_KEY": KEY, "AGENT_CODEX_TEMPLATE": codex_template(url)},
-        "copilot": {
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
-            "COPILOT_PROVIDER_API_KEY": KEY,
-            "COPILOT_MODEL": "gpt-4.1",
-        },
-    }[agent]
-    kept = ("HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "PIP_INDEX_URL", "UV_DEFAULT_INDEX")
-    base = {name: os.environ[name] for name in kept if name in os.environ}
-    return {**base, "PATH": os.pathsep.join([*map(str, programs), os.environ["PATH"]]), **extra}
-
-
-def codex_template(url: str) -> str:
-    """Codex takes a model server by its configuration alone."""
-    provider = f'{{name="mock",base_url="{url}/v1",wire_api="responses",env_key="OPENAI_API_KEY"}}'
-    return (
-        "codex -a never exec --json -s danger-full-access -c analytics.enabled=false "
-        f"-c model_provider=mock -c 'model_providers.mock={provider}' -c model=gpt-5 {{prompt}}"
-    )
-
-
-@pytest.mark.parametrize("agent", ["claude", "codex", "copilot"])
-def test_a_proven_load_passes(agent: str, tmp_path: Path) -> None:
-    """The expected skill, really loaded by the real CLI, passes through ./test.sh."""
-    code, row = run_harness(agent, LOADS, tmp_path)
-    assert (row["status"], row["failure_kind"]) == ("pass", None), row
-    assert code == 0
-    assert row["token_hits"][SKILL]["tier"] == 1
-    assert (row["outcome"], row["unrecognised_events"]) == ("completed", 0)
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("name", SCENES)
+def test_each_scene_gets_its_verdict(
+    routing: LiveBatch, record: Record, agent: str, name: str
+) -> None:
+    """What the real CLI did is what the row says: passed, or failed for the very reason."""
+    row = record(routing, agent, name)
+    assert (row["status"], row["failure_kind"]) == SCENES[name].verdicts[agent], row
+    assert (row["outcome"], row["exit_code"], row["unrecognised_events"]) == ("completed", 0, 0)
     assert row["cli_version"]
 
 
-@pytest.mark.parametrize(
-    ("agent", "steps", "kind"),
-    [
-        ("claude", BY_HAND, "evidence_too_weak"),
-        ("claude", MENTIONS, "weak_evidence_only"),
-        ("codex", LISTS, "weak_evidence_only"),
-        ("copilot", BY_HAND, "evidence_too_weak"),
-        ("copilot", OTHER, "missing_required"),
-    ],
-)
-def test_a_near_miss_fails(agent: str, steps: tuple[Step, ...], kind: str, tmp_path: Path) -> None:
-    """What only looks like a load fails, with the kind that says why."""
-    code, row = run_harness(agent, steps, tmp_path)
-    assert (code, row["status"], row["failure_kind"]) == (1, "fail", kind), row
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_proven_load_is_tier_1_with_its_proof(routing: LiveBatch, agent: str) -> None:
+    """The proof line is one that the CLI really printed."""
+    row = routing.rows[agent, "proven-load"]
+    hit = row["token_hits"][SKILL]
+    assert hit["tier"] == 1
+    assert hit["proof_line"][:200] in routing.transcript(row)
+    assert row["loaded_skills"] == [SKILL]
 
 
-def test_a_refused_key_is_infrastructure(tmp_path: Path) -> None:
-    """A 401 says nothing about routing; a run that measured nothing is not green."""
-    code, row = run_harness("claude", MISSING_KEY, tmp_path)
-    assert (code, row["status"], row["outcome"]) == (1, "infra_error", "auth"), row
+@pytest.mark.parametrize("agent", AGENTS)
+def test_skills_stand_in_the_order_of_their_use(routing: LiveBatch, agent: str) -> None:
+    """A meta skill that fires first is seen, and does not hide the second."""
+    assert routing.rows[agent, "second-choice"]["loaded_skills"] == [OTHER, SKILL]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_red_row_names_the_skill_that_took_the_prompt(routing: LiveBatch, agent: str) -> None:
+    """It was asked for one skill, and another was loaded."""
+    assert routing.rows[agent, "other-skill"]["loaded_skills"] == [OTHER]
+
+
+def test_what_a_sub_agent_loads_is_told_apart(routing: LiveBatch) -> None:
+    """Codex has no sub-agents here, so its load is its own."""
+    told = {agent: routing.rows[agent, "sub-agent"]["subagent_skills"] for agent in AGENTS}
+    assert told == {"claude": [SKILL], "codex": [], "copilot": [SKILL]}
+
+
+@pytest.mark.parametrize("agent", ["claude", "copilot"])
+def test_the_catalogue_lists_what_was_offered(routing: LiveBatch, agent: str) -> None:
+    """All skills of the repository; codex' stream does not tell them."""
+    expected = {path.name for path in (ROOT / ".claude" / "skills").iterdir()}
+    assert expected <= set(routing.rows[agent, "proven-load"]["catalogue"])
+    assert routing.rows["codex", "proven-load"]["catalogue"] is None
+
+
+def test_four_run_at_once_and_do_not_meet(routing: LiveBatch) -> None:
+    """At some moment four agents were at work; the verdicts are the same as in a serial run."""
+    moments = [
+        (datetime.fromisoformat(row[field]), step)
+        for row in routing.results["results"]
+        for field, step in (("started_at_utc", 1), ("ended_at_utc", -1))
+    ]
+    running = most = 0
+    for _, step in sorted(moments):
+        running += step
+        most = max(most, running)
+    assert most == 4
+
+
+def test_a_plugins_skill_passes(
+    caller: Caller, programs: list[Path], record: Record, tmp_path: Path
+) -> None:
+    """`--skills` on a plugin with a manifest, in a repository that has no skill of its own."""
+    shutil.rmtree(caller.project / ".claude")
+    shutil.rmtree(caller.project / ".agents")
+    for part in PLUGIN_PARTS:
+        shutil.copytree(ROOT / part, tmp_path / "plugin" / part)
+    scene = Scene("plugin-skill", QUICK.steps, QUICK.verdicts)
+    batch = run_scenes(caller, programs, [scene], "--skills", str(tmp_path / "plugin"))
+    for agent in AGENTS:
+        row = record(batch, agent, "plugin-skill")
+        assert (row["status"], row["failure_kind"]) == PASS, row
+    assert batch.code == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from routing_action.app.unit import Launch
 from routing_action.domain.plan import Unit
 from routing_action.domain.provider import Provider, ReadContext
+from routing_action.domain.results import KEPT_WORKSPACE
 from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
 from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
@@ -104,7 +105,7 @@ class LiveLauncher:
                 model=model,
                 offers_nothing=bool(staged.notes) and not workspace.shared,
                 new_log_lines=self._log_reader(provider, home),
-                close=lambda: _left(remove_tree(folder)),
+                close=lambda: self._take_away(folder, workspace, home),
             )
             undo.pop_all()
         return launch
@@ -115,6 +116,12 @@ class LiveLauncher:
             templates = list(self._templates.values())
             self._templates.clear()
         return [note for template in templates for note in _left(template.remove())]
+
+    def _take_away(self, folder: Path, workspace: Workspace, home: AgentHome) -> list[str]:
+        """Remove what a unit had; of a kept one the home alone, since logins may lie in there."""
+        if not self._settings.keep_workspace:
+            return _left(remove_tree(folder))
+        return [f"{KEPT_WORKSPACE}{workspace.path}", *_left(home.remove())]
 
     # ---- parts of a unit
 

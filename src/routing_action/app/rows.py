@@ -70,6 +70,7 @@ def build_row(
         disallowed_hits=verdict.disallowed_hits,
         disallowed_seen=verdict.disallowed_seen,
         loaded_skills=tuple(redactor.text(name) for name in evidence.loads),
+        subagent_skills=tuple(redactor.text(name) for name in evidence.subagent_loads),
         failure_kind=verdict.failure_kind,
         failure_category=verdict.failure_category,
         timed_out=verdict.timed_out,

@@ -16,7 +16,7 @@ from routing_action.errors import DocumentError, UsageError
 
 _OUTSIDE = frozenset("resume artifacts_root batch_file output_format".split())
 """What says nothing about the batch itself, and is not kept."""
-_FREE = _OUTSIDE | frozenset("output proof_log no_progress run_all".split())
+_FREE = _OUTSIDE | frozenset("output proof_log no_progress run_all keep_workspace".split())
 """What may be given anew."""
 
 

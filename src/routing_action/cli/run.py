@@ -75,6 +75,12 @@ def _settings(given: RunChoices) -> RunSettings:
             "--skills cannot be staged in a shared workspace, which is your own checkout",
             remedy="leave out --workspace shared, or --skills",
         )
+    if given.keep_workspace and (given.workspace == "shared" or given.replay):
+        raise UsageError(
+            "--keep-workspace has none to keep: a replay makes none, and a shared one is your "
+            "own checkout",
+            remedy="leave it out, or leave out --workspace shared and --replay",
+        )
     own = known_agents()
     return RunSettings(
         root=Path.cwd(),
@@ -102,6 +108,7 @@ def _settings(given: RunChoices) -> RunSettings:
         log_max_files=given.log_max_files,
         log_max_bytes=given.log_max_bytes,
         workspace=given.workspace,
+        keep_workspace=given.keep_workspace,
         skills=given.skills,
         replay=Path(given.replay) if given.replay else None,
         commit=find_head(Path.cwd()),

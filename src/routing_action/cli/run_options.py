@@ -146,6 +146,11 @@ _OPTIONS = (
         help="`shared` runs in this folder and home: for debugging.",
     ),
     click.option(
+        "--keep-workspace",
+        is_flag=True,
+        help="Leave each unit's workspace where it is, and tell its path; its home goes.",
+    ),
+    click.option(
         "--skills",
         type=click.Path(path_type=Path),
         metavar="PATH",
@@ -224,6 +229,7 @@ class RunChoices:
     subagent_loads: str
     stop_early: bool
     workspace: str
+    keep_workspace: bool
     skills: Path | None
     replay: str | None
     speed: float

@@ -104,10 +104,11 @@ def build_hit(agent: str, token: str, line: EvidenceLine) -> Hit | None:
 class EvidenceCollector:
     """Takes evidence lines one by one and keeps what a verdict needs.
 
-    `loads` lists the skills that were natively loaded, in order and without repeats; `attempts`
-    those called without success. `activity` is True after any tool or skill event. Where
-    `count_subagents` is off, a load in a sub-agent is worth no more than an attempt. What the
-    `prefilter` of all these tokens and words rules out is not judged.
+    `loads` lists the skills that were natively loaded, in order and without repeats; `main_loads`
+    those of them that the main agent loaded itself, `attempts` those called without success.
+    `activity` is True after any tool or skill event. Where `count_subagents` is off, a load in a
+    sub-agent is worth no more than an attempt. What the `prefilter` of all these tokens and words
+    rules out is not judged.
     """
 
     agent: str
@@ -118,6 +119,7 @@ class EvidenceCollector:
     hits: dict[str, Hit] = field(default_factory=dict)
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
     loads: list[str] = field(default_factory=list)
+    main_loads: set[str] = field(default_factory=set)
     attempts: list[str] = field(default_factory=list)
     wrong_copies: set[str] = field(default_factory=set)
     activity: bool = False
@@ -174,10 +176,21 @@ class EvidenceCollector:
     def _note_activity(self, line: EvidenceLine) -> None:
         if line.kind in _ACTIVITY:
             self.activity = True
-        if line.kind is LineKind.LOAD and line.skill and line.skill not in self.loads:
-            self.loads.append(line.skill)
+        if line.kind is LineKind.LOAD and line.skill:
+            self._note_load(line)
         if line.kind is LineKind.ATTEMPT and line.skill and line.skill not in self.attempts:
             self.attempts.append(line.skill)
+
+    def _note_load(self, line: EvidenceLine) -> None:
+        if line.skill not in self.loads:
+            self.loads.append(line.skill)
+        if not line.subagent:
+            self.main_loads.add(line.skill)
+
+    @property
+    def subagent_loads(self) -> tuple[str, ...]:
+        """The skills that a sub-agent alone has loaded, in the order of `loads`."""
+        return tuple(skill for skill in self.loads if skill not in self.main_loads)
 
     def best_of(self, names: Iterable[str]) -> Hit | None:
         """The best hit among several names of one token (aliases)."""
@@ -193,6 +206,7 @@ class EvidenceCollector:
         for token, line in other.any_hits.items():
             self.any_hits.setdefault(token, line)
         self.loads.extend(name for name in other.loads if name not in self.loads)
+        self.main_loads |= other.main_loads
         self.attempts.extend(name for name in other.attempts if name not in self.attempts)
         self.wrong_copies |= other.wrong_copies
         self.activity = self.activity or other.activity

@@ -66,9 +66,12 @@ class Provider:
     environment variable to a folder inside the unit's own home. `credential_variables` are the
     only secrets that reach this agent; `pass_variables` other variables it may see (no secrets);
     `set_variables` are fixed. `credential_files` are login files that are copied from the
-    user's home into the agent home. `shared_caches` are folders under the user's home that are
-    safe to share (linked in). `skill_folders` are the folders, relative to the workspace, where
-    this CLI finds a repository's skills; the first is where skills are staged.
+    user's home into the agent home; of those that `credential_fields` names, which hold other
+    settings too, the one JSON field alone (`security.auth`) is copied. `home_files` are contents
+    of files that the home gets where no login file of that name was copied. `shared_caches` are
+    folders under the user's home that are safe to share (linked in). `skill_folders` are the
+    folders, relative to the workspace, where this CLI finds a repository's skills; the first is
+    where skills are staged.
     `log_globs` name the session logs for the log fallback. `drops_skill_file_tokens`: a
     `.../SKILL.md` requirement is dropped for this provider.
 
@@ -89,6 +92,8 @@ class Provider:
     credential_variables: tuple[str, ...] = ()
     pass_variables: tuple[str, ...] = ()
     credential_files: tuple[str, ...] = ()
+    credential_fields: Mapping[str, str] = field(default_factory=dict)
+    home_files: Mapping[str, str] = field(default_factory=dict)
     shared_caches: tuple[str, ...] = ()
     skill_folders: tuple[str, ...] = ()
     log_globs: tuple[str, ...] = ()

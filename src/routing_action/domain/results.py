@@ -12,6 +12,8 @@ from routing_action.domain.transcript import EndedBy, SourceKind
 from routing_action.domain.verdict import FailureCategory, Status
 
 SCHEMA_VERSION = 1
+KEPT_WORKSPACE = "the workspace was kept: "
+"""How a row's note begins that tells where `--keep-workspace` left its workspace."""
 
 Uuid4 = Annotated[
     str,
@@ -74,6 +76,7 @@ class UnitResult(_Model):
     disallowed_hits: tuple[str, ...]
     disallowed_seen: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
     failure_kind: str | None
     failure_category: FailureCategory | None
     timed_out: bool

@@ -6,6 +6,7 @@ hands an agent the workflow's token.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -97,7 +98,11 @@ def make_agent_home(
         if user_home is not None:
             for name in provider.credential_files:
                 source = login_source(provider, name, user_home, base_environ or {})
-                notes += _copy_login(name, source, home)
+                field = provider.credential_fields.get(name, "")
+                notes += _copy_login(name, source, home, field)
+        for name, text in provider.home_files.items():
+            if not _inside(home, name).exists():
+                _write_private(_inside(home, name), text.encode())
     except OSError as error:
         raise HarnessError(
             f"an agent home could not be made in {destination}: {error.strerror or error}",
@@ -186,8 +191,11 @@ def _link_cache(home: Path, cache: str, cache_root: Path) -> str:
     return f"{cache} is shared with other units"
 
 
-def _copy_login(name: str, source: Path, home: Path) -> list[str]:
-    """Copy a login file where the user has one; what cannot be read is a note, no error."""
+def _copy_login(name: str, source: Path, home: Path, field: str) -> list[str]:
+    """Copy a login file where the user has one; what cannot be read is a note, no error.
+
+    With a field nothing else of the file comes along: hooks and servers are the user's own.
+    """
     target = _inside(home, name)
     try:
         if not source.is_file() or source.stat().st_size > _MOST_CREDENTIAL_BYTES:
@@ -195,11 +203,31 @@ def _copy_login(name: str, source: Path, home: Path) -> list[str]:
         login = source.read_bytes()
     except OSError as error:
         return [f"the login file {name} could not be read: {error.strerror}"]
+    if field and not (login := _cut_out(login, field)):
+        return []
+    _write_private(target, login)
+    return [f"{field or 'the login file'}{' of' if field else ''} {name} was copied in"]
+
+
+def _write_private(target: Path, content: bytes) -> None:
+    """Make a new file that the owner alone can read."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(target, flags, 0o600), "wb") as file:
-        file.write(login)
-    return [f"the login file {name} was copied in"]
+        file.write(content)
+
+
+def _cut_out(text: bytes, field: str) -> bytes:
+    """A JSON document that holds one field of another, at its place; empty where it has none."""
+    try:
+        value = json.loads(text)
+        for name in field.split("."):
+            value = value[name]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return b""
+    for name in reversed(field.split(".")):
+        value = {name: value}
+    return json.dumps(value).encode()
 
 
 def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:

@@ -54,12 +54,19 @@ _CONFIGURATION = (
 _NO_WORK_TREE = (b"not a git repository", b"must be run in a work tree")
 
 
-def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> str:
+def run_git(
+    args: Sequence[str],
+    cwd: Path,
+    *,
+    settings: Sequence[str] = (),
+    timeout_seconds: float = TIMEOUT_SECONDS,
+) -> str:
     """What git printed on stdout; bytes that are no UTF-8 come as surrogates (os.fsdecode).
 
+    `settings` are for this command alone, as `git -c` takes them.
     Raises HarnessError where git is missing, takes too long or exits with another code than 0.
     """
-    done = _start(args, cwd, timeout_seconds)
+    done = _start(args, cwd, timeout_seconds, settings)
     if done.returncode != 0:
         raise HarnessError(
             f"git {args[0]} failed in {cwd} with exit code {done.returncode}: {_reason(done)}",
@@ -85,9 +92,9 @@ def find_work_tree(folder: Path) -> Path | None:
 
 
 def _start(
-    args: Sequence[str], cwd: Path, timeout_seconds: float
+    args: Sequence[str], cwd: Path, timeout_seconds: float, settings: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:
-    options = [word for setting in _CONFIGURATION for word in ("-c", setting)]
+    options = [word for setting in (*_CONFIGURATION, *settings) for word in ("-c", setting)]
     environment = {**_FIXED, "PATH": os.environ.get("PATH", os.defpath)}
     if not cwd.is_dir():
         raise HarnessError(f"{cwd} is not a folder", remedy="name a folder that exists")

@@ -33,6 +33,7 @@ CACHE_FOLDERS = frozenset(
 )
 _MOST_NAMED = 5
 _BLOCK = 1 << 20
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,18 @@ def copy_file(
         os.close(reading)
 
 
+def write_file(destination: str, content: bytes, *, mode: int, modified_ns: int | None) -> None:
+    """Make a new file of this content, as `copy_file` would from one that holds it."""
+    writing = os.open(destination, _NEW_FILE, mode)
+    try:
+        if os.write(writing, content) != len(content):
+            raise OSError(f"{destination} could not be written whole")
+        if modified_ns is not None:
+            os.utime(writing, ns=(modified_ns, modified_ns))
+    finally:
+        os.close(writing)
+
+
 def _open_regular(source: Path | str) -> int:
     """A descriptor of a regular file; raises OSError for all else, and never waits for a pipe."""
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -127,8 +140,7 @@ def _copy_open(
 ) -> None:
     status = os.fstat(reading)
     kept = mode if mode is not None else 0o755 if status.st_mode & stat.S_IXUSR else 0o644
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    writing = os.open(destination, flags, kept)
+    writing = os.open(destination, _NEW_FILE, kept)
     try:
         _pour(reading, writing, status.st_size)
         if modified_ns is not None:

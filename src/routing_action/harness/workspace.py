@@ -16,7 +16,7 @@ from routing_action.errors import HarnessError
 from routing_action.harness.answer_keys import AnswerKeys
 from routing_action.harness.git import NEUTRAL_EMAIL, NEUTRAL_NAME, run_git
 from routing_action.harness.removal import Removal, remove_tree
-from routing_action.harness.tree import copy_file, copy_tree, read_repository
+from routing_action.harness.tree import copy_file, copy_tree, read_repository, write_file
 
 # The user section lets an agent commit without a configuration of its own. git-config(1),
 # core.checkStat and core.trustctime: a copied index stays valid, so `git status` reads no file.
@@ -29,6 +29,12 @@ _SETTINGS = f"""[user]
 [gc]
 \tauto = 0
 """
+_SMALL_BYTES = 1 << 16
+_KEPT_BYTES = 1 << 25
+"""The content of so small files is kept in memory, so much of it in all."""
+# git-config(1), core.bigFileThreshold: what is bigger goes straight into one pack. This spares a
+# loose object for each file, and the search for deltas.
+_ONE_PACK = ("core.bigFileThreshold=1",)
 # gitattributes(5): info/attributes goes before the tree's own; files are committed byte by byte.
 _ATTRIBUTES = "* -text -filter -ident !working-tree-encoding\n"
 
@@ -47,10 +53,13 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """What a template holds, read once: relative paths, each folder after its parent."""
+    """What a template holds, read once: relative paths, each folder after its parent.
+
+    The content of small files is kept too: a copy is made from it with half of the work.
+    """
 
     folders: tuple[str, ...]
-    files: tuple[tuple[str, int, int], ...]  # path, mode, mtime in nanoseconds
+    files: tuple[tuple[str, int, int, bytes | None], ...]  # path, mode, mtime in ns, content
     links: tuple[tuple[str, str], ...]  # path, target
 
 
@@ -177,9 +186,9 @@ def _commit(path: Path) -> None:
         config.write(_SETTINGS)
     (git / "info").mkdir(exist_ok=True)
     (git / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
-    run_git(("add", "--all", "--force", "."), path)
+    run_git(("add", "--all", "--force", "."), path, settings=_ONE_PACK)
     run_git(("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Initial commit"), path)
-    run_git(("repack", "-a", "-d", "-n", "--quiet"), path)
+    run_git(("repack", "-a", "-d", "-n", "--quiet"), path, settings=_ONE_PACK)
     _prune(git)
 
 
@@ -194,7 +203,8 @@ def _prune(git: Path) -> None:
 
 def _read_manifest(path: Path) -> _Manifest:
     folders: list[str] = []
-    files: list[tuple[str, int, int]] = []
+    files: list[tuple[str, int, int, bytes | None]] = []
+    room = _KEPT_BYTES
     links: list[tuple[str, str]] = []
     waiting = [""]
     while waiting:
@@ -209,7 +219,11 @@ def _read_manifest(path: Path) -> _Manifest:
                     waiting.append(f"{name}/")
                 else:
                     status = entry.stat()
-                    files.append((name, status.st_mode & 0o777, status.st_mtime_ns))
+                    content: bytes | None = None
+                    if status.st_size <= min(room, _SMALL_BYTES):
+                        content = (path / name).read_bytes()
+                        room -= len(content)
+                    files.append((name, status.st_mode & 0o777, status.st_mtime_ns, content))
     return _Manifest(tuple(sorted(folders)), tuple(sorted(files)), tuple(sorted(links)))
 
 
@@ -219,10 +233,13 @@ def _lay_out(manifest: _Manifest, source: Path, destination: Path, *, history: b
     for folder in manifest.folders:
         if history or not _is_history(folder):
             os.mkdir(new + folder)  # noqa: PTH102
-    for path, mode, modified in manifest.files:
+    for path, mode, modified, content in manifest.files:
         if history or not _is_history(path):
             kept = None if path == ".git/index" else modified
-            copy_file(old + path, new + path, mode=mode, modified_ns=kept)
+            if content is None:
+                copy_file(old + path, new + path, mode=mode, modified_ns=kept)
+            else:
+                write_file(new + path, content, mode=mode, modified_ns=kept)
     for path, target in manifest.links:
         (destination / path).symlink_to(target)
 

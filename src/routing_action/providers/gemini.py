@@ -179,6 +179,11 @@ PROVIDER = Provider(
     credential_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     pass_variables=("GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GOOGLE_CLOUD_PROJECT"),
     credential_files=(".gemini/oauth_creds.json", ".gemini/settings.json"),
+    # Without it the CLI does not look at its API key.
+    home_files={
+        ".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}\n'
+    },
+    credential_fields={".gemini/settings.json": "security.auth"},
     skill_folders=(".gemini/skills", ".agents/skills"),
     npm_package="@google/gemini-cli",
     documentation="Loads skills with its activate_skill tool; a result with success proves it.",

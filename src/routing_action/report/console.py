@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.domain.rerun import build_run_command, select_case
-from routing_action.domain.results import FINDS_NO_SKILL, PairSummary, Results, UnitResult
+from routing_action.domain.results import (
+    FINDS_NO_SKILL,
+    KEPT_WORKSPACE,
+    PairSummary,
+    Results,
+    UnitResult,
+)
 from routing_action.domain.verdict import Status
 from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
 from routing_action.report.remedies import find_remedy
@@ -24,6 +30,7 @@ _PROOF_WIDTH = 160
 _CAUSE_WIDTH = 400
 _MANY = 30
 _SLOWEST = 5
+_MOST_KEPT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ def render_console(
     width = max(style.width, _LEAST_WIDTH)
     lines = [*_matrix(results, style.colour, width), *_skill_notes(results, width), ""]
     lines += _reasons(results, program, style)
+    lines += _kept(results.results)
     lines += _slowest(results.results, width)
     lines += _flow(_totals(results), width, indent="  ")
     lines += [f"verdict: {reason}", f"artifacts: {artifacts}"]
@@ -150,11 +158,15 @@ def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> list[str]:
         lines += _named("refused", row.disallowed_hits, width, " was used and is disallowed")
     if row.status is Status.FAIL:
         lines += _named("missing", row.missing_evidence, width)
-    lines += _named("loaded", row.loaded_skills, width)
+    lines += _named("loaded", [_loaded(row, name) for name in row.loaded_skills], width)
     lines += _proofs(row, width)
     lines += _named("mend", [find_remedy(row.failure_kind)], width)
     lines += [f"  rerun    {rerun}", ""]
     return lines
+
+
+def _loaded(row: UnitResult, skill: str) -> str:
+    return f"{skill} (in a sub-agent)" if skill in row.subagent_skills else skill
 
 
 def _named(label: str, names: Sequence[str], width: int, after: str = "") -> list[str]:
@@ -199,6 +211,23 @@ def _slowest(rows: Sequence[UnitResult], width: int) -> list[str]:
         name = printable(f"{row.agent}:{row.case_id}{trial}")
         lines.append(f"{time}  {shorten_middle(name, width - _INDENT - len(late))}{late}")
     return [*lines, ""]
+
+
+def _kept(rows: Sequence[UnitResult]) -> list[str]:
+    """Where workspaces were kept, for the first units; paths are not cut."""
+    kept = [
+        (row, note.removeprefix(KEPT_WORKSPACE))
+        for row in rows
+        for note in row.notes
+        if note.startswith(KEPT_WORKSPACE)
+    ]
+    lines = ["kept workspaces"] if kept else []
+    for row, path in kept[:_MOST_KEPT]:
+        trial = f"#{row.trial}" if row.trial > 1 else ""
+        lines.append(f"  {printable(f'{row.agent}:{row.case_id}{trial}')}  {printable(path)}")
+    if len(kept) > _MOST_KEPT:
+        lines.append(f"  and {len(kept) - _MOST_KEPT} more; see the notes in results.json")
+    return [*lines, ""] if lines else []
 
 
 def _totals(results: Results) -> list[str]:

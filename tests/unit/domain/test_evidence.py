@@ -179,6 +179,17 @@ def test_a_load_in_a_sub_agent_can_be_worth_an_attempt() -> None:
     assert uncounted.loads == []
 
 
+def test_what_a_sub_agent_alone_loaded_is_told_apart() -> None:
+    """In the order of use; a skill that the agent loads itself, before or after, is its own."""
+    first, second = (EvidenceCollector("claude", ()) for _ in range(2))
+    nested = [load_line(name, subagent=True) for name in ("one", "two", "three")]
+    first.extend([load_line("two"), *nested])
+    assert (first.loads, first.subagent_loads) == (["two", "one", "three"], ("one", "three"))
+    second.add(load_line("three"))
+    first.merge(second)
+    assert first.subagent_loads == ("one",)
+
+
 def test_the_best_hit_of_several_names_is_the_tokens() -> None:
     """An alias proves what its canonical name asks for."""
     collector = EvidenceCollector("claude", ("wt", TOKEN))

@@ -8,7 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from routing_action.domain.outcome import Outcome
-from routing_action.domain.results import Results, TokenHit
+from routing_action.domain.results import KEPT_WORKSPACE, Results, TokenHit
 from routing_action.domain.transcript import SourceKind
 from routing_action.domain.verdict import Status
 from routing_action.report.cells import cell_width
@@ -164,3 +164,28 @@ def test_the_slowest_units_are_named_where_there_are_many() -> None:
     assert lines[first + 1] == "    9.0 s  opencode:bump"
     assert lines[first + 5] == ""
     assert "slowest" not in render(make_results(make_row()))
+
+
+def test_of_many_kept_workspaces_the_first_are_told() -> None:
+    """The others stand in results.json; a path is never cut, so that it can be copied."""
+    rows = [
+        make_row(number, case_id=f"c{number}", notes=(f"{KEPT_WORKSPACE}/tmp/{'x' * 90}/{number}",))
+        for number in range(12)
+    ]
+    text = render(make_results(*rows), ConsoleStyle(width=60))
+    assert f"  claude:c0  /tmp/{'x' * 90}/0\n" in text
+    assert "and 2 more" in text
+    assert "kept" not in render(make_results(make_row(1)))
+
+
+def test_a_skill_that_a_sub_agent_loaded_is_told_as_such() -> None:
+    """Whoever looks for the reason of a red pair sees who took the other skill."""
+    row = make_row(
+        1,
+        status=Status.FAIL,
+        failure_kind="missing_required",
+        missing_evidence=("foo",),
+        loaded_skills=("bar", "baz"),
+        subagent_skills=("baz",),
+    )
+    assert "  loaded   bar, baz (in a sub-agent)\n" in render(make_results(row))
