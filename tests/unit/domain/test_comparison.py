@@ -108,6 +108,13 @@ def test_deleting_a_case_but_not_its_entry_is_red_and_both_is_listed() -> None:
     ]
 
 
+def test_results_of_a_case_that_was_removed_with_its_entry_are_judged_all_the_same() -> None:
+    """They are of before the change, and say what the merge base expects of them."""
+    ref = expect({PAIR: "pass"})
+    row_of = judge([batch([row(*PAIR, "fail")])], ref, {}, case_ids=["b"])
+    assert only(row_of).kind is DeltaKind.REGRESSION
+
+
 def test_no_longer_asking_for_a_provider_is_red_while_it_has_entries() -> None:
     """Dropping a leg of the matrix does not drop its regressions."""
     ref = expect({PAIR: "pass", ("a", "codex"): "pass"})
