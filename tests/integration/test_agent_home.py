@@ -73,7 +73,7 @@ print(config.read_text())
 """
 
 
-def test_agents_that_run_at_once_do_not_corrupt_a_config_file(tmp_path: Path) -> None:
+def test_p6_agents_that_run_at_once_do_not_corrupt_a_config_file(tmp_path: Path) -> None:
     """Each reads, changes and writes the file of its own home (P6)."""
 
     def work(number: int) -> object:

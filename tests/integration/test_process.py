@@ -75,7 +75,7 @@ def test_stdin_is_at_its_end() -> None:
     assert run.output.strip() == b"0"
 
 
-def test_the_environment_is_what_was_given_and_the_marker() -> None:
+def test_p10_the_environment_is_what_was_given_and_the_marker() -> None:
     """P10: nothing of the harness' own environment reaches the agent."""
     run = command("cat", "/proc/self/environ")
 
@@ -202,7 +202,7 @@ def test_a_system_without_process_groups_is_refused(monkeypatch: pytest.MonkeyPa
 # --- deadlines ------------------------------------------------------------------------------------
 
 
-def test_a_wall_deadline_ends_the_whole_tree() -> None:
+def test_p1_a_wall_deadline_ends_the_whole_tree() -> None:
     """P1: a descendant that holds the output does not keep the caller waiting."""
     result = finish(shell("sleep 300 & wait", wall_seconds=0.3))
 
@@ -271,7 +271,7 @@ def test_an_agent_that_never_stops_printing_is_ended() -> None:
 # --- the terminal event ---------------------------------------------------------------------------
 
 
-def test_an_agent_that_stays_after_its_result_is_ended() -> None:
+def test_p2_an_agent_that_stays_after_its_result_is_ended() -> None:
     """P2: result printed, process never exits: the run is over, and it is no time-out."""
     run = shell(f"echo working; {RESULT}; sleep 300")
 
@@ -342,7 +342,7 @@ def test_an_agent_is_ended_once_nothing_more_matters() -> None:
 
 def test_an_agent_that_will_not_be_stopped_is_killed() -> None:
     """SIGTERM is ignored: it has the usual grace."""
-    run = shell(f"{ENOUGH}; {STUBBORN}", term_grace_seconds=0.4)
+    run = shell(f"trap '' TERM; {ENOUGH}; sleep 300", term_grace_seconds=0.4)
 
     result = finish(run)
 

@@ -54,7 +54,7 @@ def nothing_left() -> Iterator[None]:
 # --- what is left behind --------------------------------------------------------------------------
 
 
-def test_a_child_that_holds_the_output_after_the_exit_is_swept() -> None:
+def test_p1_a_child_that_holds_the_output_after_the_exit_is_swept() -> None:
     """P1: the agent is gone, its child still holds the pipe: bounded, and nothing lost."""
     run = shell("sleep 300 & echo done")
 
@@ -88,7 +88,7 @@ def test_a_child_that_still_writes_after_the_exit_is_heard() -> None:
         pytest.param(agent("double_fork"), 1, id="daemon"),
     ],
 )
-def test_processes_that_outlive_a_normal_exit_are_swept_and_named(run: Run, count: int) -> None:
+def test_p3_processes_that_outlive_a_normal_exit_are_swept_and_named(run: Run, count: int) -> None:
     """P3: background and detached processes do not outlive the run."""
     result = finish(run)
 
@@ -454,7 +454,7 @@ def test_a_flood_does_not_fill_the_memory() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [200_000, 100_000_000])
-def test_a_line_of_any_length_takes_bounded_memory(size: int) -> None:
+def test_p4_a_line_of_any_length_takes_bounded_memory(size: int) -> None:
     """P4: one line of 200 KB, one of 100 MB."""
     report = probe("long_line", "--argument", str(size), "--wall", "100")
 

@@ -425,22 +425,41 @@ def test_line_numbers_of_the_lifecycle_only_go_up(project: Project) -> None:
     assert all(before <= after for before, after in pairwise(stamps)) or "00:00" in stamps[-1]
 
 
+def write_skill(project: Project, folder: str) -> None:
+    path = project.root / folder / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    name = path.parent.name
+    path.write_text(f"---\nname: {name}\ndescription: Some.\n---\n", encoding="utf-8")
+
+
+def use_silent_codex(project: Project) -> None:
+    """A codex that answers without any tool, and tells no catalogue, as the real one does."""
+    events: list[dict[str, object]] = [
+        {"type": "thread.started"},
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": {"type": "agent_message", "text": "Done."}},
+        {"type": "turn.completed", "usage": {}},
+    ]
+    code = "import json;" + "".join(f"print(json.dumps({event!r}));" for event in events)
+    program = shlex.join([sys.executable, "-c", code])
+    project.variables["AGENT_CODEX_TEMPLATE"] = f"{program} {{prompt}}"
+
+
+def test_a_skill_that_was_never_offered_is_told_where_the_stream_does_not(project: Project) -> None:
+    """Codex prints no catalogue; what lies where it looks is all that it can offer."""
+    write_skill(project, ".agents/skills/bar")
+    use_silent_codex(project)
+    project.write_cases(loads("one"), loads("two", expected_skill="bar"))
+    done = project.call("run", "--agents", "codex")
+    assert done.column("catalogue") == [["bar"], ["bar"]]
+    assert done.column("failure_kind") == ["skill_unavailable", "answered_directly"]
+
+
 def test_an_agent_that_looks_where_no_skill_lies_is_told_so(project: Project) -> None:
     """Also where it runs alone, as each leg of a matrix does; the agent's routing is not blamed."""
-    skill = project.root / ".claude" / "skills" / "foo" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: foo\ndescription: Foo.\n---\n", encoding="utf-8")
+    write_skill(project, ".claude/skills/foo")
+    use_silent_codex(project)
     project.write_cases(loads("one"))
-    silent = "import json; print(json.dumps({'type': 'thread.started'}));" + "".join(
-        f"print(json.dumps({event!r}));"
-        for event in (
-            {"type": "turn.started"},
-            {"type": "item.completed", "item": {"type": "agent_message", "text": "Done."}},
-            {"type": "turn.completed", "usage": {}},
-        )
-    )
-    program = shlex.join([sys.executable, "-c", silent])
-    project.variables["AGENT_CODEX_TEMPLATE"] = f"{program} {{prompt}}"
     done = project.call("run", "--agents", "codex")
     assert done.column("failure_kind") == ["skill_unavailable"], done.results["results"]
     ((note, *_),) = done.column("notes")

@@ -270,7 +270,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize("is_git", [True, False])
-def test_an_agent_that_searches_upwards_finds_no_answer_key(
+def test_p8_an_agent_that_searches_upwards_finds_no_answer_key(
     tmp_path: Path, temp_root: Path, is_git: bool
 ) -> None:
     """Neither its workspace nor any folder above holds what is expected of it (P8)."""
@@ -429,7 +429,7 @@ print(json.dumps([names, pathlib.Path("a.txt").read_text()]))
 """
 
 
-def test_each_of_many_agents_sees_its_own_files_alone(tmp_path: Path, temp_root: Path) -> None:
+def test_p5_each_of_many_agents_sees_its_own_files_alone(tmp_path: Path, temp_root: Path) -> None:
     """Units that run at once share no file, and leave the template as it was (P5)."""
     repo = repository(tmp_path / "repo", {"a.txt": "a"})
     template = WorkspaceTemplate.build(repo, temp_root)

@@ -122,13 +122,13 @@ def routing_scenes(copy_outside: str) -> tuple[Scene, ...]:
         Scene(
             "unknown-skill",
             (skill(NOWHERE), DONE),
-            every("fail", "invoked_but_not_loaded", codex="weak_evidence_only"),
+            every("fail", "invoked_but_not_loaded", codex="skill_unavailable"),
             fields={"expected_skill": NOWHERE},
         ),
         Scene(
             "never-offered",
             (shell("git status --short"), DONE),
-            every("fail", "skill_unavailable", codex="missing_required"),
+            every("fail", "skill_unavailable"),
             fields={"expected_skill": NOWHERE},
         ),
         Scene("second-choice", (skill(OTHER), skill(SKILL), DONE), every(*PASS)),

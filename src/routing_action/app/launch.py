@@ -17,7 +17,13 @@ from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
 from routing_action.harness.removal import Removal, remove_tree
 from routing_action.harness.replay import ReplaySet
-from routing_action.harness.staging import Skill, find_skills, stage_skills, staged_skills
+from routing_action.harness.staging import (
+    Skill,
+    StagedSkills,
+    find_skills,
+    stage_skills,
+    staged_skills,
+)
 from routing_action.harness.workspace import (
     Workspace,
     WorkspaceTemplate,
@@ -103,7 +109,7 @@ class LiveLauncher:
                 context=context,
                 notes=(*self._template_notes(provider), *home.notes, *staged.notes),
                 model=model,
-                offers_nothing=bool(staged.notes) and not workspace.shared,
+                offered=None if workspace.shared else _offered(staged),
                 new_log_lines=self._log_reader(provider, home),
                 close=lambda: self._take_away(folder, workspace, home),
             )
@@ -197,6 +203,14 @@ class LiveLauncher:
         )
         scanner.snapshot()
         return scanner
+
+
+def _offered(staged: StagedSkills) -> tuple[str, ...] | None:
+    """The skills that an agent with a home of its own can find; None where that is not known.
+
+    A repository without any skill may have them staged by the agent's own command.
+    """
+    return staged.names or (() if staged.notes else None)
 
 
 def _left(removal: Removal) -> list[str]:

@@ -42,8 +42,8 @@ class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
     `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
-    how much it is going to print, where that is known: in a replay. `offers_nothing` says that
-    the skills lie where this agent looks for none.
+    how much it is going to print, where that is known: in a replay. `offered` are the
+    skills that this agent can find, None where that is not known.
     `close` takes everything away again and gives notes about what it could not.
     """
 
@@ -55,7 +55,7 @@ class Launch:
     cli_version: str | None = None
     model: str | None = None
     wall_seconds: float | None = None
-    offers_nothing: bool = False
+    offered: tuple[str, ...] | None = None
     output_bytes: int | None = None
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
@@ -145,8 +145,8 @@ class UnitRunner:
         result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = trace.reader.reading
-        if launch.offers_nothing and reading.catalogue is None:
-            reading = replace(reading, catalogue=())
+        if reading.catalogue is None:  # not every stream tells it
+            reading = replace(reading, catalogue=launch.offered)
         log_file = None
         if launch.new_log_lines is not None:
             log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)
