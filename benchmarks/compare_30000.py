@@ -21,18 +21,22 @@ import pstats
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from measuring import measure_pairs, read_status
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from routing_action.domain.comparison import Tree, compare
-from routing_action.domain.gate import Conclusion, Policy, decide_gate
-from routing_action.domain.measured import gather
-from routing_action.domain.results import Results
-from routing_action.store.baselines import parse_baseline
-from routing_action.store.measured_files import no_collector, read_batches
+from benchmarks.measure import Row  # noqa: E402 - the path comes first
+from benchmarks.measuring import measure_pairs, read_status  # noqa: E402
+from routing_action.domain.comparison import Tree, compare  # noqa: E402
+from routing_action.domain.gate import Conclusion, Policy, decide_gate  # noqa: E402
+from routing_action.domain.measured import gather  # noqa: E402
+from routing_action.domain.results import Results  # noqa: E402
+from routing_action.store.baselines import parse_baseline  # noqa: E402
+from routing_action.store.measured_files import no_collector, read_batches  # noqa: E402
 
 AGENTS = ("claude", "codex", "copilot")
 CASES = 10_000
@@ -208,6 +212,17 @@ def product(folder: Path) -> None:
         gate = decide_gate(comparison, Policy())
     if gate.conclusion is not Conclusion.FAILURE or len(comparison.rows) != CASES * len(AGENTS):
         raise SystemExit("the comparison is not what was written")
+
+
+def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
+    """The rows of goal 10 for the comparison; each round is a pair, by CPU time."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_inputs(folder, 1)
+        found = measure_pairs(max(rounds, 5), partial(anchor, folder), partial(product, folder))
+        yield Row.of_values(goal, "30,000 results: load and compare", found.ratios, "x", most=1.0)
+        memory = raised_memory(folder, "product")
+        yield Row.of_values(goal, "30,000 results: memory of it", [memory], "MB")
 
 
 def raised_memory(folder: Path, call: str) -> float:

@@ -22,26 +22,29 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from compare_30000 import make_baseline, make_results
-from measuring import measure_pairs, read_status
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from routing_action.app.compare import Baselines
-from routing_action.app.delta import build_delta
-from routing_action.domain.case import Case
-from routing_action.domain.delta import BaselineSource, Delta
-from routing_action.domain.gate import Policy
-from routing_action.domain.place import Place
-from routing_action.report.html import write_html
-from routing_action.report.junit import write_junit
-from routing_action.store.baselines import parse_baseline
-from routing_action.store.documents import Corpus
-from routing_action.store.measured_files import no_collector, read_batches
-from routing_action.store.unit_files import stream_units
+from benchmarks.compare_30000 import make_baseline, make_results  # noqa: E402 - path first
+from benchmarks.measure import Row  # noqa: E402
+from benchmarks.measuring import measure_pairs, read_status  # noqa: E402
+from routing_action.app.compare import Baselines  # noqa: E402
+from routing_action.app.delta import build_delta  # noqa: E402
+from routing_action.domain.case import Case  # noqa: E402
+from routing_action.domain.delta import BaselineSource, Delta  # noqa: E402
+from routing_action.domain.gate import Policy  # noqa: E402
+from routing_action.domain.place import Place  # noqa: E402
+from routing_action.report.html import write_html  # noqa: E402
+from routing_action.report.junit import write_junit  # noqa: E402
+from routing_action.store.baselines import parse_baseline  # noqa: E402
+from routing_action.store.documents import Corpus  # noqa: E402
+from routing_action.store.measured_files import no_collector, read_batches  # noqa: E402
+from routing_action.store.unit_files import stream_units  # noqa: E402
 
 GOAL, GOAL_MB, GOAL_MS = 1.0, 60, 200
 PLACE = Place(server_url="https://github.com", repository="octo/demo", sha="a" * 40, run_id="1")
@@ -126,6 +129,19 @@ def measure_memory(folder: Path) -> int:
     product(folder, delta)
     sys.stdout.write(f"{read_status('VmHWM') - before}\n")
     return 0
+
+
+def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
+    """The rows of goal 10 for the report; each round is a pair, by CPU time."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_inputs(folder)
+        delta = read_delta(folder)
+        ours = partial(product, folder, delta)
+        found = measure_pairs(max(rounds, 5), partial(anchor, folder), ours)
+        yield Row.of_values(goal, "30,000 results: HTML report", found.ratios, "x", most=GOAL)
+        memory = raised_memory(folder)
+        yield Row.of_values(goal, "30,000 results: memory of it", [memory], "MB", most=GOAL_MB)
 
 
 def raised_memory(folder: Path) -> float:

@@ -27,14 +27,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.transcripts import SHAPES, write_recorded, write_session  # noqa: E402
+
+if TYPE_CHECKING:
+    from benchmarks.measure import Row
 
 RIPGREP = "ripgrep==14.1.0"
 GOALS = {"re2": 0.7, "standard": 0.2}
@@ -120,6 +124,33 @@ def find_ripgrep(asked: str | None, folder: Path) -> str | None:
     installer = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--target", str(folder)]
     subprocess.run([*installer, RIPGREP], check=False, capture_output=True)
     return shutil.which("rg", path=str(folder / "bin"))
+
+
+def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
+    """The rows of goal 4 (with google-re2) or 5 (without) for 20 tokens; both are ratios of CPU."""
+    from benchmarks.measure import Row, anchor_folder  # noqa: PLC0415 - run.py alone needs it
+
+    way, engine = ("re2", "auto") if goal == 4 else ("standard", "standard")
+    program = find_ripgrep(None, anchor_folder() / "ripgrep")
+    if program is None:
+        yield Row(goal, "ripgrep", missing=f"{RIPGREP} could not be installed")
+        return
+    tokens = make_tokens(20)
+    with tempfile.TemporaryDirectory() as name:
+        for agent in SHAPES:
+            path = Path(name) / f"{agent}.jsonl"
+            write_session(agent, path, 200 * 10**6)
+            theirs, ours = [], []
+            for _ in range(rounds):
+                theirs.append(run_ripgrep(program, path, tokens).cpu)
+                ours.append(run_ours(agent, path, tokens, engine))
+            what = f"200 MB of {agent}"
+            yield Row.of_ratios(
+                goal, f"{what}: speed", theirs, [run.cpu for run in ours], least=GOALS[way]
+            )
+            memory = [run.memory for run in ours]
+            yield Row.of_values(goal, f"{what}: RSS", memory, "MB", most=GOAL_MB)
+            path.unlink()
 
 
 def measure(agent: str, path: Path, count: int, rounds: int, program: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -30,7 +31,8 @@ def project(tmp_path: Path) -> Project:
     programs = tmp_path / "bin"
     programs.mkdir()
     program = programs / "acme"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {ACME} "$@"\n', encoding="utf-8")
+    command = shlex.join([sys.executable, str(ACME)])
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     project = Project(tmp_path)
     path = f"{programs}:{project.environment()['PATH']}"
