@@ -73,6 +73,7 @@ def post(
     )
 
 
+@pytest.mark.slow
 def test_a_red_delta_is_a_comment_and_a_red_check_run(repository: Repository) -> None:
     """Both lead to the reader."""
     done = post(repository, delta_of("REGRESSION"))
@@ -86,6 +87,7 @@ def test_a_red_delta_is_a_comment_and_a_red_check_run(repository: Repository) ->
     assert done.check_url.endswith(str(run["id"]))
 
 
+@pytest.mark.slow
 def test_r15_a_red_run_is_posted(repository: Repository) -> None:
     """Publishing knows no exit code: red, green and neutral are posted alike."""
     for number, (kind, word) in enumerate(
@@ -98,6 +100,7 @@ def test_r15_a_red_run_is_posted(repository: Repository) -> None:
         assert f"conclusion={word}" in body
 
 
+@pytest.mark.slow
 def test_r9_a_forks_token_degrades_to_one_warning(repository: Repository) -> None:
     """It names both permissions, once."""
     repository.tokens["t"] = Token(rights={"pull-requests": "read", "checks": "read"})
@@ -107,6 +110,7 @@ def test_r9_a_forks_token_degrades_to_one_warning(repository: Repository) -> Non
     assert "`checks: write, pull-requests: write`" in warning
 
 
+@pytest.mark.slow
 def test_one_failure_does_not_keep_the_other_view_back(repository: Repository) -> None:
     """The check run is refused, the comment is posted."""
     repository.faults = [Fault("checks/create", 422)]
@@ -117,6 +121,7 @@ def test_one_failure_does_not_keep_the_other_view_back(repository: Repository) -
     assert done.check_url == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "event"),
     [("merge_group", {"merge_group": {"head_sha": SHA}}), ("push", {}), ("schedule", {})],
@@ -132,6 +137,7 @@ def test_r16_a_merge_group_gets_a_check_run_and_no_comment(
     assert repository.comments == {}
 
 
+@pytest.mark.slow
 def test_the_pull_request_of_another_run_is_proven_by_its_head(repository: Repository) -> None:
     """The trusted half posts where the untrusted half measured."""
     head = {"sha": SHA, "label": "fork:fix"}
@@ -147,6 +153,7 @@ def test_the_pull_request_of_another_run_is_proven_by_its_head(repository: Repos
     assert len(repository.bodies(9)) == 1
 
 
+@pytest.mark.slow
 def test_news_are_new_only_where_rows_change() -> None:
     """A second red run with the same rows says nothing new; green says nothing at all."""
     place = Place()
@@ -158,6 +165,7 @@ def test_news_are_new_only_where_rows_change() -> None:
     assert marker_for(edited, place).news != "-"
 
 
+@pytest.mark.slow
 def test_a_gate_that_could_not_decide_is_told_as_an_error(repository: Repository) -> None:
     """Neither green nor a regression, and inert whatever the message holds."""
     place = CONTEXT.place("routing")

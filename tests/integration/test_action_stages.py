@@ -288,6 +288,7 @@ def test_the_reports_for_people_are_written_beside_the_delta(gate: Job) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_template_that_breaks_does_not_touch_the_verdict(gate: Job) -> None:
     """A warning names it, and the built-in one takes its place."""
     leave(gate, steady="pass", broken="pass")
@@ -309,6 +310,7 @@ def test_a_report_that_cannot_be_written_does_not_touch_the_verdict(gate: Job) -
     assert "::warning title=routing-action::a report could not be written" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_by_hand_is_judged_on_the_agents_that_it_chose(gate: Job) -> None:
     """The pairs of the others are not taken for removed."""
     both = {case: {**BASELINE[case], "codex": {"expected_status": "pass"}} for case in CASES}
@@ -319,6 +321,7 @@ def test_a_run_by_hand_is_judged_on_the_agents_that_it_chose(gate: Job) -> None:
     assert judge(gate, baseline="both.json")["exit-code"] == "0"
 
 
+@pytest.mark.slow
 def test_a_leg_that_was_cut_short_is_red(gate: Job) -> None:
     """What it had measured by then is no proof of the rest."""
     leave(gate, steady="pass", broken="pass")
@@ -380,6 +383,7 @@ def test_a_fork_is_what_the_policy_says_and_never_green(
     assert (found["conclusion"], found["exit-code"]) == (conclusion, code)
 
 
+@pytest.mark.slow
 def test_a_change_that_touches_no_skill_is_neutral(gate: Job) -> None:
     """The plan had nothing to run, so its legs were skipped."""
     plan = {"result": "success", "outputs": {"status": "nothing-to-run", "matrix": ""}}
@@ -388,6 +392,7 @@ def test_a_change_that_touches_no_skill_is_neutral(gate: Job) -> None:
     assert (found["conclusion"], found["exit-code"]) == ("neutral", "0")
 
 
+@pytest.mark.slow
 def test_results_of_another_commit_are_red(gate: Job) -> None:
     """A leg that has checked out something else measured something else."""
     folder = gate.legs / "routing-results-claude-a1"
@@ -397,6 +402,7 @@ def test_results_of_another_commit_are_red(gate: Job) -> None:
     assert "which is under review" in gate.delta["reasons"][0]
 
 
+@pytest.mark.slow
 def test_expected_failures_without_a_measurement_are_red_on_request(gate: Job) -> None:
     """`fail-on-infra` reaches the gate."""
     lowered = {case: {"claude": {"expected_status": "fail"}} for case in CASES}

@@ -70,6 +70,7 @@ def test_p9_a_batch_that_has_cost_its_cap_starts_nothing_more(project: Project) 
     assert "claude:c0 -> completed" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_was_not_run_is_not_green(project: Project) -> None:
     """Less than half was measured, so the run alone is red, by decision 0007."""
     project.write_cases(*spending(3))
@@ -162,6 +163,7 @@ def test_p9_a_unit_is_ended_at_its_own_cap_where_the_stream_tells_the_cost(
     assert done.results["options"]["not_enforced"] == {}
 
 
+@pytest.mark.slow
 def test_a_unit_below_its_cap_is_left_alone(project: Project) -> None:
     """All ten steps were made and counted once."""
     (row,) = spend(project, "--max-unit-cost-usd", "3").results["results"]
