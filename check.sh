@@ -110,7 +110,7 @@ check_more_properties() {
 }
 
 # Damaged recordings and documents for every reader and parser; what is found is kept and named.
-fuzz_readers() { python -m tests.fuzz --seconds "$FUZZ_SECONDS" | tee -- "$scratch/fuzz.txt" >&3; }
+fuzz_readers() { PYTHONPATH=$root python -m tests.fuzz --seconds "$FUZZ_SECONDS" | tee -- "$scratch/fuzz.txt" >&3; }
 
 check_coverage() {
   local floor=$1

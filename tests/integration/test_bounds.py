@@ -317,7 +317,8 @@ def test_units_that_wait_are_not_started_after_their_agent_was_stopped(
     project: Project, status: str
 ) -> None:
     """Two ran when the key or the quota failed; the other agent's units go on."""
-    other = f"{QUICK} {project.root / 'other.txt'} {{prompt}}"
+    words = shlex.join([str(QUICK), str(project.root / "other.txt")])
+    other = f"{words} {{prompt}}"
     project.variables = {"AGENT_OPENCODE_TEMPLATE": other}
     project.write_cases(*(loads(f"c{n}", prompt=f"sleep:0.1 status:{status}") for n in range(4)))
     done = project.call("run", "--agents", "claude,opencode", "--max-parallel-provider", "claude:2")
