@@ -64,7 +64,7 @@ def test_what_a_sub_agent_loads_is_told_apart(routing: LiveBatch) -> None:
 
 @pytest.mark.parametrize("agent", ["claude", "copilot"])
 def test_the_catalogue_lists_what_was_offered(routing: LiveBatch, agent: str) -> None:
-    """All skills of the repository; where codex' stream does not tell them, those that lie there."""
+    """All skills of the repository; of codex, whose stream tells none, those that lie there."""
     expected = {path.name for path in (ROOT / ".claude" / "skills").iterdir()}
     assert expected <= set(routing.rows[agent, "proven-load"]["catalogue"])
     assert expected == set(routing.rows["codex", "proven-load"]["catalogue"])
