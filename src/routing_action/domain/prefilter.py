@@ -22,6 +22,8 @@ FOLD_TO_ASCII = "ßİıŉſǰẖẗẘẙẚẞ\u212aﬀﬁﬂﬃﬄﬅﬆ"
 The escape is the Kelvin sign, which looks like a K.
 """
 
+_OTHERS = f"{FOLD_TO_ASCII}\u0307"
+"""The dot above too: an i with it is what a capital dotted I folds to, and `_fold` drops it."""
 _SIGNS = "-_/.: "
 """Signs that names have, and that are the same in every case."""
 _RE2_FOLDS = "ſ\u212a"
@@ -104,7 +106,7 @@ def _encode(text: str) -> bytes:
 
 
 def _has_other_letters(text: str) -> bool:
-    return not text.isascii() and any(map(text.__contains__, FOLD_TO_ASCII))
+    return not text.isascii() and any(map(text.__contains__, _OTHERS))
 
 
 def _fold(text: str) -> str:
@@ -118,7 +120,7 @@ def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:
     options.case_sensitive = False
     options.never_capture = True
     options.log_errors = False
-    others = "".join(letter for letter in FOLD_TO_ASCII if letter not in _RE2_FOLDS)
+    others = "".join(letter for letter in _OTHERS if letter not in _RE2_FOLDS)
     pattern = "|".join((*map(re2.escape, needles), f"[{others}]"))
     search: Callable[[bytes], object] = re2.compile(pattern, options).search
     return search

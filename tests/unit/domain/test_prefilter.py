@@ -73,6 +73,15 @@ def test_no_text_that_names_a_token_is_ruled_out(
 
 
 @each_engine
+def test_a_dotted_i_is_an_i(engine: Engine) -> None:
+    """A capital dotted I is an i with a dot above in lower case, and rules nothing out."""
+    for token, text in (("\u0130:", "i\u0307:"), ("x-i", "X-\u0130"), ("x-\u0130", "x-i\u0307")):
+        found = Prefilter((token,), engine)
+        assert found.may_name(text)
+        assert found.among(text, (token,)) == [token]
+
+
+@each_engine
 def test_most_texts_are_ruled_out(engine: Engine) -> None:
     """Else it would be of no use."""
     found = Prefilter(("widget-test", "order-api/SKILL.md", "maße"), engine)
