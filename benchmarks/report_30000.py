@@ -36,6 +36,7 @@ from benchmarks.measuring import measure_pairs, read_status  # noqa: E402
 from routing_action.app.compare import Baselines  # noqa: E402
 from routing_action.app.delta import build_delta  # noqa: E402
 from routing_action.domain.case import Case  # noqa: E402
+from routing_action.domain.collector import no_collector  # noqa: E402
 from routing_action.domain.delta import BaselineSource, Delta  # noqa: E402
 from routing_action.domain.gate import Policy  # noqa: E402
 from routing_action.domain.place import Place  # noqa: E402
@@ -43,7 +44,7 @@ from routing_action.report.html import write_html  # noqa: E402
 from routing_action.report.junit import write_junit  # noqa: E402
 from routing_action.store.baselines import parse_baseline  # noqa: E402
 from routing_action.store.documents import Corpus  # noqa: E402
-from routing_action.store.measured_files import no_collector, read_batches  # noqa: E402
+from routing_action.store.measured_files import read_batches  # noqa: E402
 from routing_action.store.unit_files import stream_units  # noqa: E402
 
 GOAL, GOAL_MB, GOAL_MS = 1.0, 60, 200

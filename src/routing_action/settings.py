@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.domain.plan import DEFAULT_TIMEOUT_SECONDS
-from routing_action.domain.provider import Provider
+from routing_action.domain.provider import Provider, template_variable
 from routing_action.errors import UsageError
 
 DEFAULT_MAX_PARALLEL = 4
@@ -151,7 +151,7 @@ def build_command(
     split words, but nothing is expanded, and `{prompt}` is put in afterwards. `limits` are put
     into the provider's own command only.
     """
-    name = f"AGENT_{provider.name.upper()}_TEMPLATE"
+    name = template_variable(provider.name)
     template = environ.get(name, "").strip()
     words = (
         _split_template(name, template) if template else _provider_words(provider, model, limits)
@@ -161,7 +161,7 @@ def build_command(
 
 def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
     """The commands that the user gave agents instead of their own, by agent."""
-    found = {agent: environ.get(f"AGENT_{agent.upper()}_TEMPLATE", "").strip() for agent in agents}
+    found = {agent: environ.get(template_variable(agent), "").strip() for agent in agents}
     return {agent: template for agent, template in found.items() if template}
 
 

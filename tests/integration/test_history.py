@@ -18,7 +18,7 @@ from routing_action.harness.history import (
     BaseCommit,
     changed_paths,
     find_merge_base,
-    is_edited_since,
+    is_edited,
     read_file_at,
     resolve_commit,
 )
@@ -31,6 +31,13 @@ ENVIRON: Mapping[str, str] = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
 }
+
+
+def is_edited_since(
+    commit: BaseCommit, path: Path, *, environ: Mapping[str, str] | None = None
+) -> bool:
+    """Whether the working tree's file is not the commit's."""
+    return is_edited(path, read_file_at(commit, path, environ=environ))
 
 
 def merge_base(clone: Repository, ref: str = "origin/main") -> BaseCommit:

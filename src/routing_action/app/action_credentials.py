@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from routing_action.domain.provider import Provider
-from routing_action.harness.agent_home import login_source
+from routing_action.harness.agent_home import find_login_files
+from routing_action.settings import agent_templates
 from routing_action.store.batch import write_atomically
 from routing_action.store.unmeasured import MARKER_FILE, NotMeasured
 
@@ -20,23 +21,19 @@ def missing_credentials(
 
     One of an agent's credential variables or login files is enough. `from_fork` only explains.
     """
-    home = Path(environ["HOME"]) if environ.get("HOME") else None
     return {
         one.name: _reason(one, from_fork)
         for one in providers
-        if one.credential_variables and not _can_log_in(one, environ, home)
+        if one.credential_variables and not _can_log_in(one, environ)
     }
 
 
-def _can_log_in(provider: Provider, environ: Mapping[str, str], home: Path | None) -> bool:
-    if environ.get(f"AGENT_{provider.name.upper()}_TEMPLATE", "").strip():
+def _can_log_in(provider: Provider, environ: Mapping[str, str]) -> bool:
+    if agent_templates([provider.name], environ):
         return True
     if any(environ.get(name, "").strip() for name in provider.credential_variables):
         return True
-    if home is None:
-        return False
-    files = (login_source(provider, name, home, environ) for name in provider.credential_files)
-    return any(file.is_file() for file in files)
+    return bool(find_login_files(provider, environ))
 
 
 def _reason(provider: Provider, from_fork: bool) -> str:

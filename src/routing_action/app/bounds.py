@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from routing_action.domain.lanes import Lane, plan_lanes
 from routing_action.domain.provider import Provider
+from routing_action.harness.agent_home import find_login_files
 from routing_action.settings import RunSettings, agent_templates
 
 
@@ -79,9 +79,7 @@ def _not_enforced(
 
 def _serial_logins(providers: Iterable[Provider], settings: RunSettings) -> Iterator[str]:
     """The providers whose units would all use the user's one login file."""
-    home = settings.environ.get("HOME")
     for provider in providers:
         keys = any(settings.environ.get(name) for name in provider.credential_variables)
-        files = [Path(home) / name for name in provider.credential_files] if home else []
-        if provider.serial_login and not keys and any(file.exists() for file in files):
+        if provider.serial_login and not keys and find_login_files(provider, settings.environ):
             yield provider.name

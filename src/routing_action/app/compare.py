@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from routing_action.app.histories import History
 from routing_action.domain.baseline import Baseline
 from routing_action.domain.delta import BaselineSource
 from routing_action.domain.measured import NamedBatch
-from routing_action.harness.history import BaseCommit
+from routing_action.harness.history import BaseCommit, is_edited
 from routing_action.store.baselines import DEFAULT_BASELINE_FILES, parse_baseline, read_baseline
 from routing_action.store.documents import DEFAULT_CASE_FILES, Corpus, find_cases_file, parse_cases
 
@@ -59,11 +58,15 @@ BASE_COPY = "base-baseline.json"
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """The deciding baseline (None where that commit has none), the current one, and the source."""
+    """The deciding baseline (None where that commit has none), the current one, and the source.
+
+    `commit` is the one that the deciding baseline was read at, None for a file that is here.
+    """
 
     deciding: Baseline | None
     current: Baseline
     source: BaselineSource
+    commit: BaseCommit | None = None
 
 
 def read_baselines(request: BaselineRequest, root: Path, history: History) -> Baselines:
@@ -93,18 +96,13 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
         date=commit.date,
         how=commit.how,
         present=data is not None,
-        edited=path != request.path or _is_edited(path, data),
+        edited=path != request.path or is_edited(path, data),
     )
-    return Baselines(deciding, current, source)
+    return Baselines(deciding, current, source, commit)
 
 
 def _places(root: Path) -> tuple[Path, ...]:
     return tuple(root / name for name in DEFAULT_BASELINE_FILES)
-
-
-def _is_edited(path: Path, before: bytes | None) -> bool:
-    """True where the file is not, byte by byte, what it was; a link in its place is an edit."""
-    return not stat.S_ISREG(path.lstat().st_mode) or path.read_bytes() != before
 
 
 def _find_at(
@@ -119,10 +117,9 @@ def _find_at(
 
 
 def edited_cases(
-    request: BaselineRequest, corpus: Corpus, root: Path, history: History
+    commit: BaseCommit | None, corpus: Corpus, root: Path, history: History
 ) -> tuple[str, ...]:
     """The cases whose prompt or expectations differ from those at the commit that decides."""
-    commit = _commit(request, history) if request.base_file is None else None
     if commit is None:
         return ()
     places = (Path(corpus.file), *(root / name for name in DEFAULT_CASE_FILES))

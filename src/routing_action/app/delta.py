@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from routing_action.app.compare import Baselines
@@ -14,7 +14,7 @@ from routing_action.domain.delta import Delta, DeltaEntry, DeltaProof, Totals
 from routing_action.domain.gate import Policy, decide_gate
 from routing_action.domain.measured import MeasuredPair, Measurement, NamedBatch, gather
 from routing_action.domain.rerun import RUN_PROGRAM, build_run_command
-from routing_action.domain.results import FINDS_NO_SKILL
+from routing_action.domain.results import notes_of_no_skill
 from routing_action.domain.verdict import Status
 from routing_action.store.documents import Corpus
 
@@ -64,7 +64,7 @@ def build_delta(
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=comparison.not_selected,
         notes=(
-            *_skill_notes(batches),
+            *notes_of_no_skill(_row_notes(batches)),
             *_notes(measurement, baselines, corpus, comparison),
             *_unasked(tree),
             *_edits(edited),
@@ -79,10 +79,8 @@ def _only_commit(measurement: Measurement) -> str | None:
     return commit
 
 
-def _skill_notes(batches: Sequence[NamedBatch]) -> tuple[str, ...]:
-    """Why an agent was offered no skill at all, once for each agent."""
-    notes = (note for named in batches for row in named.batch.results for note in row.notes)
-    return tuple(dict.fromkeys(note for note in notes if FINDS_NO_SKILL in note))
+def _row_notes(batches: Sequence[NamedBatch]) -> Iterator[str]:
+    return (note for named in batches for row in named.batch.results for note in row.notes)
 
 
 def _unasked(tree: Tree) -> tuple[str, ...]:

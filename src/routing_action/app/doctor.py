@@ -9,21 +9,21 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from routing_action.app.launch import cache_root
+from routing_action.app.launch import cache_root, temp_candidates
 from routing_action.app.ports import new_uuid
 from routing_action.app.versions import ask_version
 from routing_action.domain.diagnosis import Counted, Facts
 from routing_action.domain.provider import Provider
 from routing_action.domain.results import UnitResult
-from routing_action.harness.agent_home import build_environment, login_source, make_agent_home
+from routing_action.harness.agent_home import build_environment, find_login_files, make_agent_home
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.removal import remove_tree
+from routing_action.harness.staging import skills_in
 from routing_action.harness.workspace import choose_temp_root, new_folder
 from routing_action.settings import agent_templates, build_command
 from routing_action.store.documents import read_results
 from routing_action.store.measured_files import find_result_files
 
-SKILL_FILE = "SKILL.md"
 _MOST_ERROR = 300
 
 
@@ -75,8 +75,8 @@ async def _examine(provider: Provider, environ: Mapping[str, str], root: Path) -
         path=path,
         own_command=own,
         variables=tuple(name for name in provider.credential_variables if environ.get(name)),
-        login_files=tuple(_login_files(provider, environ)),
-        skills={folder: _count_skills(root / folder) for folder in provider.skill_folders},
+        login_files=find_login_files(provider, environ),
+        skills={folder: len(skills_in(root / folder)) for folder in provider.skill_folders},
     )
     return await _started(facts, environ, root) if path and not own else facts
 
@@ -85,8 +85,7 @@ async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Fact
     """Ask for the version as a unit would: in a home of its own, with the allowed environment."""
     provider = facts.provider
     with ExitStack() as undo:
-        candidates = [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
-        folder = new_folder(choose_temp_root(root, candidates))
+        folder = new_folder(choose_temp_root(root, temp_candidates(environ)))
         undo.callback(remove_tree, folder)
         caches = cache_root(environ)
         home = make_agent_home(
@@ -102,18 +101,3 @@ async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Fact
     error = " ".join(redactor.text(answer.error).split())[:_MOST_ERROR]
     shown = "".join(char if char.isprintable() else "?" for char in error)
     return replace(facts, start_error=shown, version=answer.version)
-
-
-def _login_files(provider: Provider, environ: Mapping[str, str]) -> Iterable[str]:
-    if environ.get("HOME"):
-        home = Path(environ["HOME"])
-        for name in provider.credential_files:
-            if login_source(provider, name, home, environ).is_file():
-                yield name
-
-
-def _count_skills(folder: Path) -> int:
-    try:
-        return sum((entry / SKILL_FILE).is_file() for entry in folder.iterdir())
-    except OSError:
-        return 0

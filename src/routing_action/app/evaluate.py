@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from routing_action.domain.case import Case, Expectations, expectations_for
+from routing_action.domain.collector import no_collector
 from routing_action.domain.evidence import EvidenceCollector, Hit, explain_hit
 from routing_action.domain.naming import is_file_token
 from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
 from routing_action.domain.prefilter import Engine, Prefilter
 from routing_action.domain.provider import Provider, ReadContext
-from routing_action.domain.transcript import Reading, Usage
+from routing_action.domain.transcript import Reading, Usage, split_lines
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import DocumentError
-from routing_action.harness.capture import iterate_blocks, split_lines
-from routing_action.store.measured_files import no_collector
+from routing_action.harness.capture import iterate_blocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from routing_action.app.compare import (
 )
 from routing_action.app.delta import build_delta
 from routing_action.app.histories import History
+from routing_action.domain.collector import no_collector
 from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Policy
 from routing_action.domain.measured import NamedBatch
 from routing_action.errors import UsageError
 from routing_action.store.baselines import find_baseline_file
 from routing_action.store.documents import read_cases
-from routing_action.store.measured_files import no_collector, read_batches
+from routing_action.store.measured_files import read_batches
 from routing_action.store.unmeasured import has_results, read_unmeasured
 
 
@@ -97,7 +98,7 @@ def judge(
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
-        edited=edited_cases(request, corpus, root, history),
+        edited=edited_cases(baselines.commit, corpus, root, history),
         commit=asked.commit,
         program=program,
         partial=asked.partial,

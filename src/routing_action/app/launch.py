@@ -47,7 +47,7 @@ class ReplayLauncher:
         """Replay from a set, at the pace of the settings."""
         self._recordings = recordings
         self._settings = settings
-        self._temp_root = choose_temp_root(settings.root, _temp_candidates(settings.environ))
+        self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """The replay agent's command for a pair, with what the recording says about itself."""
@@ -82,7 +82,7 @@ class LiveLauncher:
         self._settings = settings
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
-        self._temp_root = choose_temp_root(settings.root, _temp_candidates(settings.environ))
+        self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
         self._lock = threading.Lock()
         self._templates: dict[str, WorkspaceTemplate] = {}
         self._scanners: dict[str, LogScanner] = {}
@@ -217,7 +217,8 @@ def _left(removal: Removal) -> list[str]:
     return [f"could not be removed: {failure}" for failure in removal.failures]
 
 
-def _temp_candidates(environ: Mapping[str, str]) -> list[str]:
+def temp_candidates(environ: Mapping[str, str]) -> list[str]:
+    """Where temporary folders may be made, the best first; empty texts are unknown."""
     return [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, overload
 
+from routing_action.domain.collector import no_collector
 from routing_action.domain.delta import Delta
 from routing_action.domain.place import Place
 from routing_action.domain.publication import CheckOutput
 from routing_action.report.escape import code_block
 from routing_action.store.batch import stream_atomically, write_atomically
-from routing_action.store.measured_files import no_collector
 from routing_action.store.unit_files import stream_units
 
 HTML_FILE = "report.html"

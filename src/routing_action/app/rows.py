@@ -9,7 +9,7 @@ from typing import Literal
 from routing_action.domain.evidence import EvidenceCollector, Hit
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.plan import Unit
-from routing_action.domain.provider import Provider
+from routing_action.domain.provider import Provider, template_variable
 from routing_action.domain.results import TokenHit, UnitResult, UsageTotals
 from routing_action.domain.transcript import EndedBy, Reading, SourceKind, Usage
 from routing_action.domain.verdict import Verdict
@@ -169,10 +169,9 @@ def add_install_hint(cause: str, provider: Provider) -> str:
     """What kept a program from starting, with how to get it where it was not found."""
     if not cause.startswith("ENOENT") or not provider.npm_package:
         return cause
-    variable = f"AGENT_{provider.name.upper()}_TEMPLATE"
     return (
         f"{cause}; install it with `npm install --global {provider.npm_package}`, or name another "
-        f"command in {variable}"
+        f"command in {template_variable(provider.name)}"
     )
 
 

@@ -13,6 +13,7 @@ from routing_action.app.case_skills import check_skills, read_skills
 from routing_action.app.cases import Finding, check_cases
 from routing_action.cli.options import cases_option, config_option, find_provider, split_list
 from routing_action.errors import DocumentError, UsageError
+from routing_action.harness.staging import skills_in
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.store.baseline_text import render_baseline
 from routing_action.store.batch import one_line, write_atomically
@@ -46,7 +47,8 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     path = cases_file or find_cases_file(Path())
     corpus = read_cases(path)
     findings = check_cases(corpus)
-    for folder in [skills] if skills is not None else _own_skill_folders():
+    folder = skills or _find_skill_folder()
+    if folder is not None:
         findings += check_skills(corpus, read_skills(folder))
     if output_format == "json":
         click.echo(
@@ -62,10 +64,10 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     return 1 if strict and findings else 0
 
 
-def _own_skill_folders() -> list[Path]:
+def _find_skill_folder() -> Path | None:
     """The first folder of this repository that agents look in and that holds skills."""
     folders = (Path(name) for one in all_providers().values() for name in one.skill_folders)
-    return [folder for folder in folders if any(folder.glob("*/SKILL.md"))][:1]
+    return next((folder for folder in folders if skills_in(folder)), None)
 
 
 def _describe(findings: list[Finding], path: Path) -> list[dict[str, str | int]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from routing_action.domain.provider import Provider
+from routing_action.domain.provider import Provider, template_variable
 
 DRIFT_THRESHOLD = 0.05
 """From this share of records that were not recognised on, a reader is not to be trusted."""
@@ -87,7 +87,7 @@ def _program(facts: Facts) -> Finding:
         return Finding("program", Level.OK, facts.path)
     package = facts.provider.npm_package
     install = f"npm install -g {package}" if package else "install it"
-    name = f"AGENT_{facts.provider.name.upper()}_TEMPLATE"
+    name = template_variable(facts.provider.name)
     text = f"{facts.program} is not on PATH"
     return Finding("program", Level.PROBLEM, text, f"{install}, or name it in {name}")
 

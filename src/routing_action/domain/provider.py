@@ -57,6 +57,11 @@ class ReadContext:
     may_name: Callable[[str], bool] | None = None
 
 
+def template_variable(agent: str) -> str:
+    """The variable that names another command for an agent."""
+    return f"AGENT_{agent.upper()}_TEMPLATE"
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """One agent CLI as data. Paths are relative to the agent's home unless said otherwise.

@@ -57,6 +57,11 @@ FINDS_NO_SKILL = "finds no skill"
 """Stands in the note of a row whose agent looks for skills where the repository has none."""
 
 
+def notes_of_no_skill(notes: Iterable[str]) -> tuple[str, ...]:
+    """Why agents were offered no skill at all, each note once."""
+    return tuple(dict.fromkeys(note for note in notes if FINDS_NO_SKILL in note))
+
+
 class UnitResult(_Model):
     """One row: one trial of one case on one provider."""
 

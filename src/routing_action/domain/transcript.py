@@ -122,3 +122,11 @@ class Reading:
     model: str | None = None
     catalogue: tuple[str, ...] | None = None
     notes: tuple[str, ...] = field(default=())
+
+
+def split_lines(block: bytes) -> list[bytes]:
+    """The lines of a block, without their newlines."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines

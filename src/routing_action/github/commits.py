@@ -14,7 +14,7 @@ from routing_action.github.client import Client
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError
 
-_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+COMMIT_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def find_pull_request(client: Client, context: Context, hint: int | None = None) -> int | None:
@@ -28,7 +28,7 @@ def find_pull_request(client: Client, context: Context, hint: int | None = None)
     if context.event_name != "workflow_run":
         return context.pull_request
     sha = context.head_sha
-    if not _COMMIT.fullmatch(sha):
+    if not COMMIT_ID.fullmatch(sha):
         return None
     hinted = [hint] if hint is not None else []
     for rung in (_of_payload, _of_branch, _of_commit, lambda *_: iter(hinted)):

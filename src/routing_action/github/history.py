@@ -6,16 +6,15 @@ Sources: "Compare two commits" and "Get repository content" of GitHub's REST API
 from __future__ import annotations
 
 import base64
-import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from routing_action.errors import HarnessError
 from routing_action.github.client import Client
+from routing_action.github.commits import COMMIT_ID
 from routing_action.github.failures import ApiError
 
-_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _DEEPEN = "check out with `fetch-depth: 0` and `persist-credentials: true`"
 
 
@@ -73,7 +72,7 @@ def _compare(client: Client, repository: str, base: str, head: str) -> Any:  # n
 def _commit(found: Any, name: str, ref: str) -> RemoteCommit:  # noqa: ANN401 - foreign JSON
     one = found.get(name) if isinstance(found, dict) else None
     sha = one.get("sha") if isinstance(one, dict) else None
-    if not isinstance(one, dict) or not isinstance(sha, str) or not _COMMIT.fullmatch(sha):
+    if not isinstance(one, dict) or not isinstance(sha, str) or not COMMIT_ID.fullmatch(sha):
         raise HarnessError(f"GitHub did not tell the commit of {ref}", remedy=_DEEPEN)
     written = (one.get("commit") or {}).get("committer") or {}
     date = written.get("date")

@@ -230,6 +230,18 @@ def _cut_out(text: bytes, field: str) -> bytes:
     return json.dumps(value).encode()
 
 
+def find_login_files(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of a provider's login files that the user has."""
+    if not environ.get("HOME"):
+        return ()
+    home = Path(environ["HOME"])
+    return tuple(
+        name
+        for name in provider.credential_files
+        if login_source(provider, name, home, environ).is_file()
+    )
+
+
 def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:
     """The user's own file: below the folder that a home variable names, else below the home."""
     for variable, folder in provider.home_variables.items():

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from routing_action.domain.transcript import split_lines
 from routing_action.errors import HarnessError
 from routing_action.harness.condense import Condenser
 from routing_action.harness.redaction import Redactor
@@ -83,14 +84,6 @@ def each_line(on_line: Callable[[bytes], None]) -> Callable[[bytes], None]:
             on_line(line)
 
     return on_block
-
-
-def split_lines(block: bytes) -> list[bytes]:
-    """The lines of a block, without their newlines."""
-    lines = block.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return lines
 
 
 def iterate_blocks(path: Path) -> Iterator[bytes]:

@@ -102,15 +102,12 @@ def read_file_at(
     return None if blob is None else _read_blob(top, blob, environ)
 
 
-def is_edited_since(
-    commit: BaseCommit, path: Path, *, environ: Mapping[str, str] | None = None
-) -> bool:
-    """True where the working tree's bytes are not the commit's.
+def is_edited(path: Path, before: bytes | None) -> bool:
+    """True where a file's bytes are not what `read_file_at` gave for it.
 
     A file that is gone or has come was edited, and so was one that is no regular file now.
-    Raises as `read_file_at` does.
+    Raises HarnessError where it cannot be read.
     """
-    before = read_file_at(commit, path, environ=environ)
     try:
         return not stat.S_ISREG(path.lstat().st_mode) or path.read_bytes() != before
     except (FileNotFoundError, NotADirectoryError):

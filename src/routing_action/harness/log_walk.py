@@ -6,7 +6,6 @@ vanishes or cannot be read is passed over.
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from routing_action.domain.collector import no_collector
 from routing_action.harness.log_targets import LogTarget
 
 
@@ -73,7 +73,7 @@ class LogWalk:
     def walk(self) -> dict[str, Seen]:
         """Every file that a target names, by its path."""
         found: dict[str, Seen] = {}
-        with _no_collector():
+        with no_collector():
             for target in self._targets:
                 self._walk_target(target, found)
         return found
@@ -103,18 +103,6 @@ class LogWalk:
             return
         if stat.S_ISREG(status.st_mode) and not target.pattern:
             found[target.root] = seen_of(status)
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Nothing that a walk makes is garbage, so that looking for it only takes time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def seen_of(status: os.stat_result) -> Seen:

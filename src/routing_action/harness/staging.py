@@ -60,7 +60,7 @@ def find_skills(source: Path) -> tuple[Skill, ...]:
     """
     is_plugin = _is_file(source / _PLUGIN_FILE) and not _is_file(source / SKILL_FILE)
     folders = _plugin_folders(source) if is_plugin else (source,)
-    found = {skill.name: skill for folder in folders for skill in _skills_in(folder)}
+    found = {skill.name: skill for folder in folders for skill in skills_in(folder)}
     if not found:
         raise UsageError(
             f"--skills {source} holds no skill: neither it nor a folder right below it has a "
@@ -113,7 +113,7 @@ def staged_skills(
     found: list[Skill] = []
     roots: dict[str, None] = {}
     for folder in provider.skill_folders:
-        skills = _skills_in(workspace / folder)
+        skills = skills_in(workspace / folder)
         found += skills
         if skills:
             roots[str(workspace / folder)] = None
@@ -129,7 +129,7 @@ def _elsewhere(
     other = [
         folder
         for folder in dict.fromkeys(known_folders)
-        if folder not in provider.skill_folders and _skills_in(workspace / folder)
+        if folder not in provider.skill_folders and skills_in(workspace / folder)
     ]
     if not other:
         return ()
@@ -166,7 +166,7 @@ def _is_inside(source: Path, path: object) -> bool:
     return isinstance(path, str) and (source / path).resolve().is_relative_to(source.resolve())
 
 
-def _skills_in(folder: Path) -> list[Skill]:
+def skills_in(folder: Path) -> list[Skill]:
     """The skills right below a folder, or the folder itself where it is one; by name."""
     try:
         children = sorted(folder.iterdir())

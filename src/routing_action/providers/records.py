@@ -16,6 +16,7 @@ from routing_action.domain.transcript import (
     EvidenceLine,
     LineKind,
     Reading,
+    split_lines,
 )
 from routing_action.providers.decoding import Record, decode_known, decode_record
 from routing_action.providers.heads import Head, Heads
@@ -74,9 +75,7 @@ class RecordReader(ProofWriter, ABC):
 
     def feed_block(self, block: bytes) -> list[EvidenceLine]:
         """Take whole lines at once: the same as `feed` of each, and fast where most are quiet."""
-        lines = block.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
+        lines = split_lines(block)
         found: list[EvidenceLine] = []
         heads = self.heads.read(lines)
         first = 0

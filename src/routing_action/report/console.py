@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from routing_action.domain.rerun import build_run_command, select_case
 from routing_action.domain.results import (
-    FINDS_NO_SKILL,
     KEPT_WORKSPACE,
     PairSummary,
     Results,
     UnitResult,
+    notes_of_no_skill,
 )
 from routing_action.domain.verdict import Status
 from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
@@ -60,8 +60,7 @@ def render_console(
 
 def _skill_notes(results: Results, width: int) -> Iterator[str]:
     """Why an agent was offered no skill at all, once for each agent."""
-    notes = (note for row in results.results for note in row.notes if FINDS_NO_SKILL in note)
-    for note in dict.fromkeys(notes):
+    for note in notes_of_no_skill(note for row in results.results for note in row.notes):
         yield from _flow(f"note: {printable(note)}".split(" "), width, gap=" ", indent="  ")
 
 

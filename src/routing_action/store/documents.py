@@ -157,7 +157,7 @@ def validate(
             _cause(first["msg"], first["type"]),
             file=document.file,
             line=document.line_of([*path, *where]),
-            field=_field_name(path, where),
+            field=name_field((*path, *where)),
             remedy=_remedy(model, first["type"], where) or remedy,
         ) from None
 
@@ -170,9 +170,10 @@ def _cause(message: str, kind: str) -> str:
     return message.removeprefix("Value error, ")
 
 
-def _field_name(path: Sequence[str | int], where: Sequence[str | int]) -> str:
+def name_field(where: Sequence[str | int]) -> str:
+    """A place in a document as people write it: `cases[3].prompt`."""
     text = ""
-    for part in (*path, *where):
+    for part in where:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
 

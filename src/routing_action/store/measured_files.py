@@ -7,17 +7,16 @@ needs.
 
 from __future__ import annotations
 
-import gc
 import itertools
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
 
 import msgspec
 
+from routing_action.domain.collector import no_collector
 from routing_action.domain.measured import (
     MeasuredBatch,
     MeasuredOptions,
@@ -77,21 +76,6 @@ def find_result_files(paths: Sequence[Path]) -> list[Path]:
     """Each results.json that a path is, or that a folder holds, once and in a stable order."""
     files = {os.path.realpath(file): file for path in paths for file in _find_files(path)}
     return list(files.values())
-
-
-@contextmanager
-def no_collector() -> Iterator[None]:
-    """Keep the garbage collector off: walking rows while they are loaded and compared costs time.
-
-    Nothing here makes cycles, so everything is freed by its count all the same.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _find_files(path: Path) -> list[Path]:

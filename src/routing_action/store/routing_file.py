@@ -14,10 +14,11 @@ from pydantic import ValidationError
 
 from routing_action.domain.custom_provider import CustomProvider, RoutingFile
 from routing_action.errors import DocumentError
-from routing_action.store.documents import decode_text, read_bytes
+from routing_action.store.documents import decode_text, name_field, read_bytes
 
 MAX_BYTES = 2**20
 _GUIDE = "see docs/how-to/use-a-custom-agent.md"
+_FIELDS = ["providers", *CustomProvider.model_fields]
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
@@ -48,7 +49,7 @@ def read_routing_file(path: Path) -> OwnAgents:
         first = error.errors(include_url=False)[0]
         where = [part for part in first["loc"] if part != "[key]"]
         cause, remedy = _explain(first["type"], first["msg"], where)
-        raise DocumentError(cause, file=file, field=_field(where), remedy=remedy) from None
+        raise DocumentError(cause, file=file, field=name_field(where), remedy=remedy) from None
     return OwnAgents(file, hashlib.sha256(data).hexdigest(), dict(parsed.providers))
 
 
@@ -64,13 +65,3 @@ def _explain(kind: str, message: str, where: Sequence[str | int]) -> tuple[str, 
             'write ["acme", "run", "{prompt}"]',
         )
     return message.removeprefix("Value error, "), _GUIDE
-
-
-_FIELDS = ["providers", *CustomProvider.model_fields, *CustomProvider.model_fields]
-
-
-def _field(where: Sequence[str | int]) -> str:
-    text = ""
-    for part in where:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
