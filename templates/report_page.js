@@ -6,6 +6,8 @@ function fact(name, ...values) {
 }
 
 const words = (list) => (list?.length ? make("span", { class: "words" }, ...list.map(code)) : null);
+const loads = (list, inside) => (list?.length ? make("span", { class: "words" },
+  ...list.map((name) => (inside?.includes(name) ? make("span", {}, code(name), make("span", { class: "sub" }, " in a sub-agent")) : code(name)))) : null);
 
 function command(name, text) {
   if (!text) return null;
@@ -95,7 +97,7 @@ function unitSection(unit, isTarget) {
       fact("Tokens", usageText(more.usage)),
       fact("CLI", more.cli_version ? said(more.cli_version) : null), fact("Model", more.model ? said(more.model) : null),
       fact("Category", unit.category ? said(unit.category) : null),
-      fact("Missing", words(more.missing)), fact("Refused", words(more.disallowed)), fact("Loaded", words(more.loaded)),
+      fact("Missing", words(more.missing)), fact("Refused", words(more.disallowed)), fact("Loaded", loads(more.loaded, more.subagent)),
       fact("Survivors", words(more.survivors)), fact("Unit", code(unit.id))),
     more.notes?.length ? make("ul", { class: "notes" }, ...more.notes.map((note) => make("li", {}, said(note)))) : null,
     more.hits?.length ? make("h4", {}, "Evidence") : null, evidence(more.hits),
@@ -103,6 +105,23 @@ function unitSection(unit, isTarget) {
     fold("Command", more.command?.map(shell).join(" ")),
     fold("End of the output", more.excerpt),
     unit.more ? null : make("p", { class: "hint" }, "This unit passed, and its evidence is not kept in a report of this size; results.json has it."));
+}
+
+// What the skills that were wanted, and those that took the prompt, say about when to use them.
+const bareName = (token) => {
+  const parts = String(token).split(/[/\\]/);
+  if (parts.length > 1 && parts.at(-1).toLowerCase() === "skill.md") parts.pop();
+  return parts.at(-1).split(":").pop().toLowerCase();
+};
+
+function purposes(pair) {
+  const wanted = new Set((pair.more.missing ?? []).map(bareName));
+  const used = new Set([...(pair.more.disallowed ?? []), ...(pair.more.loaded ?? [])].map(bareName));
+  const known = meta.skills.filter(([name, agents]) => agents.includes(pair.agent) && (wanted.has(bareName(name)) || used.has(bareName(name))));
+  if (pair.got !== "fail" || !known.length) return null;
+  return make("div", {}, make("h3", {}, "What the skills say"), make("dl", { class: "facts" },
+    ...known.map(([name, , text]) => make("div", {},
+      make("dt", {}, wanted.has(bareName(name)) ? "Wanted" : "Used"), make("dd", {}, code(name), " ", said(text))))));
 }
 
 function pairSections(pair) {
@@ -118,6 +137,7 @@ function pairSections(pair) {
     more.not_alike?.length ? make("ul", { class: "notes" }, ...more.not_alike.map((note) => make("li", {}, said(note)))) : null,
     pair.units.length ? null : make("div", {}, more.error ? make("p", { class: "error" }, said(more.error)) : null,
       more.missing?.length ? make("dl", { class: "facts" }, fact("Missing", words(more.missing))) : null, evidence(more.proofs?.map(([token, tier, place, proof]) => [token, tier, "–", place, proof]))),
+    purposes(pair),
     more.mend ? make("p", { class: "mend" }, make("strong", {}, "Mend it: "), said(more.mend)) : null,
     command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept),
   ];

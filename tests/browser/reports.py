@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaProof
+from routing_action.domain.delta import Delta, DeltaProof, DeltaSkill
 from routing_action.domain.measured import MeasuredHit
 from routing_action.domain.place import Place
 from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitUsage
@@ -76,6 +76,11 @@ def write_many(folder: Path) -> Path:
     return write(folder, "many", make_delta(*rows), records)
 
 
+def skill_of(text: str) -> DeltaSkill:
+    """A skill whose every field is a text."""
+    return DeltaSkill(name=text or "x", agents=(text,), description=text)
+
+
 def write_hostile(folder: Path) -> Path:
     """Every hostile text in every place that holds text from outside."""
     rows, records = [], []
@@ -83,13 +88,20 @@ def write_hostile(folder: Path) -> Path:
         proof = DeltaProof(token=text, tier=3, source_detail=text, proof_line=text)
         rows.append(make_regression(text, text, why=text, error=text, failure_kind=text,
                                     missing_evidence=(text,), loaded_skills=(text,),
-                                    not_alike=(text,), proofs=(proof,)))  # fmt: skip
+                                    subagent_skills=(text,), not_alike=(text,),
+                                    proofs=(proof,)))  # fmt: skip
         records.append(make_record(
             number + 1, [TranscriptLine(1, text, True)], case_id=text, agent=text, status="fail",
             failure_kind=text, error=text + "\ud800", outcome=text, ended_by=text, model=text,
             cli_version=text, category=text, command=(text,), output_excerpt=text, notes=(text,),
             survivors=(text,), token_hits={text: MeasuredHit(3, 10, text, text), "": None},
-            loaded_skills=(text,), started_at_utc=text, ended_at_utc=text,
+            loaded_skills=(text,), subagent_skills=(text,), started_at_utc=text, ended_at_utc=text,
         ))  # fmt: skip
-    delta = make_delta(*rows, notes=HOSTILE, reasons=HOSTILE, cases_file=HOSTILE[0])
+    delta = make_delta(
+        *rows,
+        notes=HOSTILE,
+        reasons=HOSTILE,
+        cases_file=HOSTILE[0],
+        skills=[skill_of(text) for text in HOSTILE],
+    )
     return write(folder, "hostile", delta, records)

@@ -21,6 +21,7 @@ from routing_action.domain.budget import Budget
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.plan import Unit
 from routing_action.domain.provider import ReadContext
+from routing_action.domain.results import OfferedSkill
 from routing_action.harness.lifecycle import LifecycleLog
 from routing_action.harness.redaction import Redactor
 from routing_action.providers.discovery import all_providers
@@ -342,6 +343,9 @@ def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
             brakes.judge(make_row(agent="claude", outcome=Outcome.AUTH, error="no key"))
             program = ("touch", str(tmp_path / "ran"))
             return Launch(program, tmp_path, {}, ReadContext(), close=lambda: left)
+
+        def offered_skills(self) -> tuple[OfferedSkill, ...]:
+            return ()
 
     ports = Ports(lambda: datetime.now(UTC), new_uuid, lambda _line: None)
     runner = UnitRunner(

@@ -235,7 +235,7 @@ def test_i1_a_missing_cli_is_told_by_its_start(project: Project) -> None:
     (error,) = done.column("error")
     assert "install it with `npm install --global @anthropic-ai/claude-code`" in error
     assert "AGENT_CLAUDE_TEMPLATE" in error
-    assert "npm install --global" in done.stdout
+    assert "npm install --global" in " ".join(done.stdout.split())
     assert "  missing" not in done.stdout
     assert "no-such-agent-cli" in done.column("error")[0]
 
@@ -453,6 +453,23 @@ def test_a_skill_that_was_never_offered_is_told_where_the_stream_does_not(projec
     done = project.call("run", "--agents", "codex")
     assert done.column("catalogue") == [["bar"], ["bar"]]
     assert done.column("failure_kind") == ["skill_unavailable", "answered_directly"]
+
+
+def test_the_results_tell_what_each_offered_skill_says(project: Project) -> None:
+    """Isolated and shared alike; a secret in a description is not written."""
+    write_skill(project, ".agents/skills/bar")
+    file = project.root / ".agents/skills/bar/SKILL.md"
+    file.write_text(file.read_text("utf-8").replace("Some.", "Use sk-secret-0123456789."), "utf-8")
+    project.variables["OPENAI_API_KEY"] = "sk-secret-0123456789"
+    use_silent_codex(project)
+    project.write_cases(loads("one", expected_skill="bar"))
+    for workspace in ("isolated", "shared"):
+        done = project.call("run", "--agents", "codex", "--workspace", workspace)
+        (skill,) = done.results["skills"]
+        assert (skill["name"], skill["agents"]) == ("bar", ["codex"])
+        assert skill["path"] == ".agents/skills/bar"
+        assert skill["description"].startswith("Use ")
+        assert "sk-secret" not in json.dumps(done.results)
 
 
 def test_an_agent_that_looks_where_no_skill_lies_is_told_so(project: Project) -> None:

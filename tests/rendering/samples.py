@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import BaselineSource, Delta, DeltaEntry, DeltaProof, Totals
+from routing_action.domain.delta import (
+    BaselineSource,
+    Delta,
+    DeltaEntry,
+    DeltaProof,
+    DeltaSkill,
+    Totals,
+)
 from routing_action.domain.gate import Conclusion
 from routing_action.domain.place import Place
 from routing_action.domain.verdict import Status
@@ -38,6 +45,16 @@ TOTALS = Totals(
     models={"claude": ("claude-opus-5-5",), "copilot": ("gpt-4.1",)},
 )
 AGENTS = ("claude", "codex", "copilot")
+SKILLS = (
+    DeltaSkill(
+        name="summarising-commits", agents=AGENTS,
+        description="Use when asked what changed: sums up commits, tags and pull requests.",
+    ),
+    DeltaSkill(
+        name="writing-release-notes", agents=AGENTS,
+        description="Use when a release is being prepared and its notes have to be written.",
+    ),
+)  # fmt: skip
 _PROOF = DeltaProof(
     token="writing-release-notes",
     tier=3,
@@ -120,7 +137,7 @@ def red() -> Delta:
     others = [entry("notes-from-tags", agent, line=27) for agent in ("codex", "copilot")]
     others += [entry("rotate-keys-urgent", agent, line=33) for agent in ("claude", "copilot")]
     rows = [regression(), timed_out, *others, *quiet()]
-    return make(rows, Conclusion.FAILURE, ("2 regressions",))
+    return make(rows, Conclusion.FAILURE, ("2 regressions",), skills=SKILLS)
 
 
 def green() -> Delta:
@@ -254,6 +271,7 @@ def filled(text: str) -> Delta:
         "missing_evidence": (text,),
         "disallowed_hits": (text,),
         "loaded_skills": (text,),
+        "subagent_skills": (text,),
         "proofs": (proof,),
         "not_alike": (text,),
     }
@@ -272,6 +290,7 @@ def filled(text: str) -> Delta:
     )
     totals = replace_totals(text)
     return make(rows, Conclusion.FAILURE, (text, text), baseline=baseline, totals=totals,
+                skills=(DeltaSkill(name=text, agents=(text,), description=text),),
                 notes=(text,), agents=(text, "agent.x"), cases_file=text,
                 run_commands={text: f"./test.sh {text}"})  # fmt: skip
 

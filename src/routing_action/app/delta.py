@@ -10,9 +10,10 @@ from datetime import datetime
 from routing_action.app.compare import Baselines
 from routing_action.app.ports import format_time
 from routing_action.domain.comparison import Comparison, DeltaKind, DeltaRow, Tree, compare
-from routing_action.domain.delta import Delta, DeltaEntry, DeltaProof, Totals
+from routing_action.domain.delta import Delta, DeltaEntry, DeltaProof, DeltaSkill, Totals
 from routing_action.domain.gate import Policy, decide_gate
 from routing_action.domain.measured import MeasuredPair, Measurement, NamedBatch, gather
+from routing_action.domain.naming import bare_name, fold
 from routing_action.domain.rerun import RUN_PROGRAM, build_run_command
 from routing_action.domain.results import notes_of_no_skill
 from routing_action.domain.verdict import Status
@@ -70,6 +71,7 @@ def build_delta(
             *_edits(edited),
         ),
         totals=_totals(batches),
+        skills=tuple(_skills_at_stake(batches, comparison)),
         rows=tuple(_entry(row, corpus.lines) for row in comparison.rows),
     )
 
@@ -133,6 +135,24 @@ def _edits(edited: Sequence[str]) -> tuple[str, ...]:
     return (f"this change edits the prompt or the expectations of {names}: review that first",)
 
 
+def _skills_at_stake(batches: Sequence[NamedBatch], comparison: Comparison) -> Iterator[DeltaSkill]:
+    """The skills that were wanted or used where a pair failed, by name, each text once."""
+    stakes: dict[str, set[str]] = {}
+    for row in comparison.rows:
+        if row.measured and row.measured.status == "fail":
+            one = row.measured.row
+            for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):
+                stakes.setdefault(row.pair[1], set()).add(fold(bare_name(token)))
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for named in batches:
+        for skill in named.batch.skills:
+            agents = [name for name in skill.agents if fold(skill.name) in stakes.get(name, ())]
+            if agents and skill.description:
+                found.setdefault((skill.name, skill.description), {}).update(dict.fromkeys(agents))
+    for (name, description), own in sorted(found.items()):
+        yield DeltaSkill(name=name, agents=tuple(own), description=description)
+
+
 _STATUS: Mapping[str | None, Status | None] = {None: None, **{one.value: one for one in Status}}
 
 
@@ -161,6 +181,7 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
         "missing_evidence": row.missing_evidence,
         "disallowed_hits": row.disallowed_hits,
         "loaded_skills": row.loaded_skills,
+        "subagent_skills": row.subagent_skills,
         "proofs": _proofs(measured),
         "flaky": measured.flaky,
         "timed_out": measured.timed_out,

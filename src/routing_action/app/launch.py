@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from routing_action.app.offered import find_offered
 from routing_action.app.unit import Launch
 from routing_action.domain.plan import Unit
 from routing_action.domain.provider import Provider, ReadContext
-from routing_action.domain.results import KEPT_WORKSPACE
+from routing_action.domain.results import KEPT_WORKSPACE, OfferedSkill
 from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
 from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
@@ -67,6 +68,10 @@ class ReplayLauncher:
             close=lambda: _left(remove_tree(folder)),
         )
 
+    def offered_skills(self) -> tuple[OfferedSkill, ...]:
+        """Unknown: a recording does not tell."""
+        return ()
+
     def close(self) -> Sequence[str]:
         """Nothing is kept between units."""
         return ()
@@ -115,6 +120,15 @@ class LiveLauncher:
             )
             undo.pop_all()
         return launch
+
+    def offered_skills(self) -> tuple[OfferedSkill, ...]:
+        """Those of the batch's template, or of the user's own tree where agents work in that."""
+        with self._lock:
+            template = self._templates.get("")
+        if template is None and self._settings.workspace != "shared":
+            return ()
+        tree = template.path if template else self._settings.root
+        return find_offered(tree, self._providers.values(), self._skills)
 
     def close(self) -> Sequence[str]:
         """Remove the templates; gives what could not be removed."""

@@ -20,6 +20,7 @@ from routing_action.app.unit import Launcher, UnitRunner
 from routing_action.domain.baseline import Baseline
 from routing_action.domain.budget import Budget
 from routing_action.domain.results import (
+    OfferedSkill,
     Options,
     PairSummary,
     Results,
@@ -114,7 +115,8 @@ async def run_batch(
     options = _options(plan, settings, shard, bounds)
 
     def write() -> Results:
-        results = _results(options, rounds, batch_run_id, ports)
+        skills = tuple(_redacted(skill, redactor) for skill in launcher.offered_skills())
+        results = _results(options, skills, rounds, batch_run_id, ports)
         folder.write_results(results, *([settings.output] if settings.output else []))
         folder.write_proof_log(results, *([settings.proof_log] if settings.proof_log else []))
         return results
@@ -170,7 +172,18 @@ def describe_stops(rows: Sequence[UnitResult], unread_bytes: int) -> str:
     return f"stopped early: {stopped} of {len(rows)} units{unread}"
 
 
-def _results(options: Options, rounds: Rounds, batch_run_id: str, ports: Ports) -> Results:
+def _redacted(skill: OfferedSkill, redactor: Redactor) -> OfferedSkill:
+    description = redactor.text(skill.description)
+    return skill.model_copy(update={"description": description})
+
+
+def _results(
+    options: Options,
+    skills: tuple[OfferedSkill, ...],
+    rounds: Rounds,
+    batch_run_id: str,
+    ports: Ports,
+) -> Results:
     ended = rounds.ended
     return Results(
         batch_run_id=batch_run_id,
@@ -179,6 +192,7 @@ def _results(options: Options, rounds: Rounds, batch_run_id: str, ports: Ports) 
         summary=summarise(ended),
         pairs=summarise_pairs(ended),
         options=options,
+        skills=skills,
         results=tuple(ended),
     )
 

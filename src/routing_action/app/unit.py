@@ -25,7 +25,7 @@ from routing_action.domain.outcome import RunEnd
 from routing_action.domain.plan import Unit
 from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Provider, ReadContext, Reader
-from routing_action.domain.results import UnitResult
+from routing_action.domain.results import OfferedSkill, UnitResult
 from routing_action.domain.transcript import EndedBy, Reading
 from routing_action.domain.verdict import Verdict, judge
 from routing_action.errors import HarnessError
@@ -66,6 +66,10 @@ class Launcher(Protocol):
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """Make everything that the unit needs; HarnessError where that fails."""
+        ...
+
+    def offered_skills(self) -> tuple[OfferedSkill, ...]:
+        """The skills that lie where the agents look; none where that is not known."""
         ...
 
 

@@ -44,6 +44,7 @@ class DeltaEntry(_Model):
     missing_evidence: tuple[str, ...] = ()
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
     proofs: tuple[DeltaProof, ...] = ()
     not_alike: tuple[str, ...] = ()
     flaky: bool = False
@@ -74,12 +75,21 @@ class Totals(_Model):
     models: dict[str, tuple[str, ...]]
 
 
+class DeltaSkill(_Model):
+    """What a skill's own file says about when to use it, as the agents were offered it."""
+
+    name: str
+    agents: tuple[str, ...]
+    description: str
+
+
 class Delta(_Model):
     """The whole of delta.json; red rows stand first.
 
     `commit` is the one that was measured, null where the results do not agree or do not tell;
     `run_commands` holds for each agent the shell command that measures it again. `pull_request`
-    is the number of the one that the run was for: a hint, which proves nothing.
+    is the number of the one that the run was for: a hint, which proves nothing. `skills`
+    are those that were wanted or used where a pair failed.
     """
 
     schema_version: Literal[1] = 1
@@ -96,6 +106,7 @@ class Delta(_Model):
     not_selected: Count
     notes: tuple[str, ...]
     totals: Totals
+    skills: tuple[DeltaSkill, ...] = ()
     rows: tuple[DeltaEntry, ...]
 
     @model_validator(mode="after")

@@ -50,6 +50,7 @@ class MeasuredRow(msgspec.Struct, frozen=True, gc=False):
     missing_evidence: tuple[str, ...] = ()
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
     token_hits: dict[str, MeasuredHit | None] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -82,6 +83,14 @@ class MeasuredOptions(msgspec.Struct, frozen=True):
     workspace: Literal["isolated", "shared"] = "isolated"
 
 
+class MeasuredSkill(msgspec.Struct, frozen=True):
+    """A skill that lay where agents look, with what its file says about when to use it."""
+
+    name: NonEmpty
+    agents: tuple[str, ...]
+    description: str = ""
+
+
 class MeasuredBatch(msgspec.Struct, frozen=True):
     """One results.json."""
 
@@ -90,6 +99,7 @@ class MeasuredBatch(msgspec.Struct, frozen=True):
     complete: bool
     options: MeasuredOptions
     results: tuple[MeasuredRow, ...]
+    skills: tuple[MeasuredSkill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

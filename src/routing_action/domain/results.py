@@ -170,6 +170,19 @@ class Options(_Model):
     fail_on_infra: bool
 
 
+class OfferedSkill(_Model):
+    """A skill that lay where agents look: the name of its folder, and what its file says.
+
+    `path` is the folder, relative to what the agents worked in. `description` is the one of the
+    frontmatter, "" where there is none.
+    """
+
+    name: str
+    agents: tuple[str, ...]
+    path: str
+    description: str
+
+
 class Results(_Model):
     """The whole of results.json; rows stand in case-then-provider order, then by trial."""
 
@@ -180,6 +193,7 @@ class Results(_Model):
     summary: Summary
     pairs: tuple[PairSummary, ...] = ()
     options: Options
+    skills: tuple[OfferedSkill, ...] = ()
     results: tuple[UnitResult, ...]
 
     @model_validator(mode="after")

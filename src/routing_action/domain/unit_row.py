@@ -42,6 +42,7 @@ class UnitRow(msgspec.Struct, frozen=True, gc=False):
     matched_evidence: tuple[str, ...] = ()
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
     token_hits: dict[str, MeasuredHit | None] = msgspec.field(default_factory=dict)
     usage: UnitUsage | None = None
     command: tuple[str, ...] = ()

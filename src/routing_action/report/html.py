@@ -64,6 +64,7 @@ def _meta(delta: Delta, place: Place) -> dict[str, object]:
         "counts": delta.counts,
         "cases_file": delta.cases_file,
         "cases_url": place.file_url(delta.cases_file),
+        "skills": [(skill.name, skill.agents, skill.description) for skill in delta.skills],
         "cli_versions": delta.totals.cli_versions,
         "models": delta.totals.models,
     }

@@ -50,6 +50,7 @@ class _Unit(msgspec.Struct, gc=False, omit_defaults=True):
     matched: tuple[str, ...] = ()
     disallowed: tuple[str, ...] = ()
     loaded: tuple[str, ...] = ()
+    subagent: tuple[str, ...] = ()
     hits: list[tuple[str, int, int, str, str] | tuple[str]] = []
     usage: UnitUsage | None = None
     command: tuple[str, ...] = ()
@@ -117,6 +118,7 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
         "missing": row.missing_evidence,
         "disallowed": row.disallowed_hits,
         "loaded": row.loaded_skills,
+        "subagent": row.subagent_skills,
         "not_alike": row.not_alike,
         "proofs": [
             (proof.token, proof.tier, proof.source_detail, _cut(proof.proof_line))
@@ -192,6 +194,7 @@ def _detail(row: UnitRow, lines: tuple[TranscriptLine, ...]) -> _Unit:
         matched=row.matched_evidence[:_MOST_ITEMS],
         disallowed=row.disallowed_hits[:_MOST_ITEMS],
         loaded=row.loaded_skills[:_MOST_ITEMS],
+        subagent=row.subagent_skills[:_MOST_ITEMS],
         hits=[_hit(*item) for item in islice(row.token_hits.items(), _MOST_ITEMS)],
         usage=row.usage,
         command=tuple(_cut(word) for word in row.command[:_MOST_ITEMS]),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
+from routing_action.domain.delta import Delta, DeltaEntry, DeltaSkill
+from routing_action.domain.naming import bare_name, fold
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.place import Place
 from routing_action.domain.verdict import FailureKind, Status
-from routing_action.report.escape import excerpt
+from routing_action.report.escape import cut, excerpt
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, rerun_command
 
@@ -19,6 +21,7 @@ _MOST_TOKENS = 6
 _MOST_PROOFS = 3
 _PROOF_WIDTH = 400
 _GLIMPSE_WIDTH = 48
+_PURPOSE_WIDTH = 240
 _KINDS = {kind.value for kind in (*FailureKind, *Outcome)}
 _MARKS = {
     DeltaKind.IMPROVEMENT: "🟢",
@@ -26,6 +29,7 @@ _MARKS = {
     DeltaKind.REMOVED: "⚪",
 }
 _TO_DECLARE = (DeltaKind.NEW, DeltaKind.UNDECLARED)
+_Skills: TypeAlias = Mapping[tuple[str, str], DeltaSkill]
 _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
 
 
@@ -42,6 +46,15 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a skill's own file says about when to use it, cut to a glance; `wanted` or used."""
+
+    name: str
+    wanted: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PageRow:
     """A pair, or pairs of one case that came to the very same on several agents without being red.
 
@@ -49,6 +62,8 @@ class PageRow:
 
     `wanted` are the missing tokens without the files that their skills imply, `refused` what was
     used though disallowed, `others` the agents that still pass a case which broke here.
+    `subagents` are those of `loaded` that a sub-agent alone has loaded. `purposes` tell the wanted
+    skills apart from those that took the prompt.
     `remedy` is what to do about the failure. `declaration` is the baseline entry that a new pair
     needs in order to be accepted, or that was removed and belongs back.
     """
@@ -65,6 +80,8 @@ class PageRow:
     wanted: tuple[str, ...]
     refused: tuple[str, ...]
     loaded: tuple[str, ...]
+    subagents: tuple[str, ...]
+    purposes: tuple[Purpose, ...]
     others: tuple[str, ...]
     proofs: tuple[Proof, ...]
     error: str
@@ -86,7 +103,12 @@ def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: Place) -> tuple[
         if row.got is Status.PASS and not row.gates:
             passing.setdefault(row.case_id, []).append(row.agent)
     ordered = sorted(rows, key=lambda row: not row.gates)
-    built = (_row(delta, row, place, passing.get(row.case_id, ())) for row in ordered)
+    skills = {
+        (agent, fold(skill.name)): skill
+        for skill in reversed(delta.skills)
+        for agent in skill.agents
+    }
+    built = (_row(delta, row, place, passing.get(row.case_id, ()), skills) for row in ordered)
     groups: dict[object, PageRow] = {}
     for page_row in built:
         key = _same(page_row)
@@ -103,8 +125,11 @@ def _same(row: PageRow) -> object:
     return (row.case_id, row.kind, row.was, row.got, row.why, row.flaky, row.not_alike, row.error)
 
 
-def _row(delta: Delta, row: DeltaEntry, place: Place, passing: Sequence[str]) -> PageRow:
+def _row(
+    delta: Delta, row: DeltaEntry, place: Place, passing: Sequence[str], skills: _Skills
+) -> PageRow:
     is_measured = row.got is not None
+    fails = row.gates and row.got is Status.FAIL
     takes = is_measured and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
     return PageRow(
         case_id=row.case_id,
@@ -119,6 +144,8 @@ def _row(delta: Delta, row: DeltaEntry, place: Place, passing: Sequence[str]) ->
         wanted=_wanted(row.missing_evidence),
         refused=row.disallowed_hits[:_MOST_TOKENS],
         loaded=row.loaded_skills[:_MOST_TOKENS],
+        subagents=row.subagent_skills,
+        purposes=tuple(_purposes(skills, row)) if fails else (),
         others=tuple(passing) if row.kind is DeltaKind.REGRESSION else (),
         proofs=tuple(_proofs(row)),
         error=row.error or "",
@@ -132,6 +159,18 @@ def _row(delta: Delta, row: DeltaEntry, place: Place, passing: Sequence[str]) ->
         url=place.file_url(delta.cases_file, row.line),
         docs_url=_docs_url(row, place),
     )
+
+
+def _purposes(known: _Skills, row: DeltaEntry) -> Iterator[Purpose]:
+    """The wanted skills, then those that were used, as far as their descriptions are known."""
+    wanted = dict.fromkeys(fold(bare_name(token)) for token in row.missing_evidence)
+    used = dict.fromkeys(
+        fold(bare_name(token)) for token in (*row.disallowed_hits, *row.loaded_skills)
+    )
+    found = [known[row.agent, name] for name in {**wanted, **used} if (row.agent, name) in known]
+    for skill in found[:_MOST_TOKENS]:
+        text = cut(skill.description, _PURPOSE_WIDTH)
+        yield Purpose(skill.name, fold(skill.name) in wanted, text)
 
 
 def _wanted(missing: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from routing_action.report.page import format_duration
 from routing_action.report.summary import render_summary
 from routing_action.report.view import Outcome, find_outcome
 from tests.rendering import samples
-from tests.rendering.samples import PLACE, entry, make, quiet, regression, sample_bodies
+from tests.rendering.samples import PLACE, SKILLS, entry, make, quiet, regression, sample_bodies
 
 BODIES = sample_bodies()
 
@@ -120,6 +120,25 @@ def test_red_rows_stand_before_what_was_removed() -> None:
     gone = entry("old", "claude", DeltaKind.REMOVED, got=None, why="the case was removed")
     body = render_comment(make([gone, regression()], Conclusion.FAILURE, ("1 regression",)), PLACE)
     assert body.index("`notes-from-tags`") < body.index("`old`")
+
+
+def test_the_evidence_sets_what_the_wanted_skill_says_beside_what_took_the_prompt() -> None:
+    """Two descriptions that overlap explain most misroutes."""
+    body = render_comment(samples.red(), PLACE)
+    wanted = "- `writing-release-notes`, which was wanted, says: `Use when a release is being"
+    assert body.index(wanted) < body.index("- `summarising-commits` says: `Use when asked what")
+    other = samples.red().model_copy(
+        update={"skills": tuple(s.model_copy(update={"agents": ("codex",)}) for s in SKILLS)}
+    )
+    assert " says: " not in render_comment(other, PLACE)  # claude was not offered these
+
+
+def test_a_skill_that_a_sub_agent_loaded_is_told_apart() -> None:
+    """In the table and in the evidence."""
+    row = regression().model_copy(update={"subagent_skills": ("summarising-commits",)})
+    body = render_comment(make([row], Conclusion.FAILURE, ("1 regression",)), PLACE)
+    assert "got `summarising-commits` (in a sub-agent) |" in body
+    assert "- **Loaded instead**: `summarising-commits` (in a sub-agent)\n" in body
 
 
 def test_a_disallowed_skill_and_a_lost_pair_say_what_happened() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from routing_action.app.compare import Baselines
 from routing_action.app.delta import build_delta
@@ -12,7 +15,7 @@ from routing_action.domain.baseline import BaselineEntry, MadeWith
 from routing_action.domain.case import Case
 from routing_action.domain.delta import BaselineSource, Delta
 from routing_action.domain.gate import Policy
-from routing_action.domain.measured import MeasuredHit
+from routing_action.domain.measured import MeasuredHit, MeasuredSkill
 from routing_action.report.console import ConsoleStyle
 from routing_action.report.delta_text import render_delta_text
 from routing_action.report.render import render_markdown
@@ -62,6 +65,40 @@ def delta(**policy: Any) -> Delta:  # noqa: ANN401
         policy=Policy(**policy),
         now=NOW,
     )
+
+
+def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_failed() -> None:
+    """Not of those that no failed pair is about, nor to an agent that was not offered them."""
+    rows = [
+        row("a", "claude", "fail", missing_evidence=("acme:foo", "foo/SKILL.md"),
+            loaded_skills=("bar",), subagent_skills=("bar",)),
+        row("b", "codex", loaded_skills=("baz",)),
+    ]  # fmt: skip
+    both = ("claude", "codex")
+    skills = (
+        MeasuredSkill("Foo", both, "Use for foo."),
+        MeasuredSkill("bar", ("claude",), "Use for bar."),
+        MeasuredSkill("bar", ("codex",), "Use for bar on codex."),
+        MeasuredSkill("baz", both, "Use for baz."),
+        MeasuredSkill("foo", ("claude",), ""),
+    )
+    legs = [batch(rows[:1], key="claude"), batch(rows[1:], key="codex")]
+    told = [replace(leg, batch=msgspec.structs.replace(leg.batch, skills=skills)) for leg in legs]
+    entries = expect({("a", "claude"): "pass", ("b", "codex"): "pass"})
+    made = build_delta(
+        told,
+        Baselines(entries, entries, SOURCE),
+        CORPUS,
+        providers=(),
+        unmeasured={},
+        policy=Policy(),
+        now=NOW,
+    )
+    assert [(s.name, s.agents, s.description) for s in made.skills] == [
+        ("Foo", ("claude",), "Use for foo."),
+        ("bar", ("claude",), "Use for bar."),
+    ]
+    assert made.rows[0].subagent_skills == ("bar",)
 
 
 def test_the_text_names_verdict_rows_reasons_and_remedies() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaProof
+from routing_action.domain.delta import Delta, DeltaProof, DeltaSkill
 from routing_action.domain.measured import MeasuredHit
 from routing_action.domain.place import Place
 from routing_action.domain.unit_row import TranscriptLine, UnitRecord
@@ -205,6 +205,7 @@ def test_hostile_text_makes_no_element_and_ends_none(text: str) -> None:
         row = make_regression(value, value, why=value, error=value, proofs=(proof,))
         delta = make_delta(
             row, notes=(value,), reasons=(value,), cases_file=value,
+            skills=(DeltaSkill(name=value, agents=(value,), description=value),),
             baseline=RED.baseline.model_copy(update={"path": value, "how": value, "date": value}),
         )  # fmt: skip
         unit = make_record(case_id=value, agent=value, status="fail", error=value,
@@ -215,6 +216,7 @@ def test_hostile_text_makes_no_element_and_ends_none(text: str) -> None:
     assert [tag for tag, _ in page.elements] == [tag for tag, _ in built("plain").elements]
     assert page.data("pairs")[0][0] == text
     assert page.data("units")[0][14]["error"] == text
+    assert page.data("meta")["skills"] == [[text, [text], text]]
 
 
 def test_data_holds_nothing_that_html_or_javascript_could_take_for_its_own() -> None:
