@@ -27,7 +27,10 @@ class Judgement:
 
 
 class Oracle:
-    """One Node.js process for many bodies; a context manager."""
+    """One Node.js process for many bodies, each judged once; a context manager."""
+
+    def __init__(self) -> None:
+        self._judged: dict[str, Judgement] = {}
 
     def __enter__(self) -> Self:
         """Install the packages where needed, and start."""
@@ -53,6 +56,11 @@ class Oracle:
 
     def judge(self, body: str) -> Judgement:
         """Render one body."""
+        if body not in self._judged:
+            self._judged[body] = self._ask(body)
+        return self._judged[body]
+
+    def _ask(self, body: str) -> Judgement:
         ask, answers = cast("IO[str]", self._process.stdin), cast("IO[str]", self._process.stdout)
         ask.write(json.dumps(body) + "\n")
         ask.flush()

@@ -15,6 +15,7 @@ from routing_action.domain.delta import (
     Totals,
 )
 from routing_action.domain.gate import Conclusion
+from routing_action.domain.naming import bare_name
 from routing_action.domain.place import Place
 from routing_action.domain.verdict import Status
 from routing_action.report.comment import render_comment, render_superseded
@@ -290,7 +291,7 @@ def filled(text: str) -> Delta:
     )
     totals = replace_totals(text)
     return make(rows, Conclusion.FAILURE, (text, text), baseline=baseline, totals=totals,
-                skills=(DeltaSkill(name=text, agents=(text,), description=text),),
+                skills=(DeltaSkill(name=bare_name(text), agents=(text,), description=text),),
                 notes=(text,), agents=(text, "agent.x"), cases_file=text,
                 run_commands={text: f"./test.sh {text}"})  # fmt: skip
 

@@ -57,7 +57,7 @@ def is_skill_file(path: str) -> bool:
 def bare_name(token: str) -> str:
     """The skill that a token speaks of: without its plugin, of a file the folder that it is in."""
     parts = skill_folder(token) if is_skill_file(token) else split_path(token)
-    return parts[-1].rpartition(":")[2] if parts else ""
+    return (parts[-1].rpartition(":")[2] or parts[-1]) if parts else ""
 
 
 def plugin_of(path: str) -> str:

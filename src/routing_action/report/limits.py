@@ -45,16 +45,45 @@ def fit(draw: Callable[[Space], str], everything: Space, budget: int) -> str | N
     The steps: shorter texts, proof lines of fewer rows, no matrix, evidence of fewer rows, fewer
     rows. `draw` must give less for less space.
     """
-    for rung in _climb_down(_possible(everything, budget)):
-        least, most = rung(0), rung(_SCALE)
-        if least != most and count_bytes(draw(least)) > budget:
-            continue
-        text = draw(most)
-        if count_bytes(text) <= budget:
-            return text
-        if least != most:
-            return _search(draw, rung, budget)
-    return None
+    drawn = _Drawn(draw, budget)
+    rungs = list(_climb_down(_possible(everything, budget)))
+    low, high = 0, len(rungs)  # the first rung whose least fits; most often it is the very first
+    middle = 0
+    while low < high:
+        if drawn.fits(rungs[middle](0)):
+            high = middle
+        else:
+            low = middle + 1
+        middle = (low + high) // 2
+    if low == len(rungs):
+        return None
+    rung = rungs[low]
+    return drawn.text(rung(_SCALE if drawn.fits(rung(_SCALE)) else _search(drawn, rung)))
+
+
+class _Drawn:
+    """Drawings by their space, each made once."""
+
+    def __init__(self, draw: Callable[[Space], str], budget: int) -> None:
+        self.budget = budget
+        self._draw = draw
+        self._texts: dict[Space, str] = {}
+        self._sizes: dict[Space, int] = {}
+
+    def text(self, space: Space) -> str:
+        if space not in self._texts:
+            self._texts[space] = self._draw(space)
+        return self._texts[space]
+
+    def size(self, space: Space) -> int:
+        if space not in self._sizes:
+            self._sizes[space] = count_bytes(self.text(space))
+            if self._sizes[space] > self.budget:
+                self._texts[space] = ""  # it is not asked for again
+        return self._sizes[space]
+
+    def fits(self, space: Space) -> bool:
+        return self.size(space) <= self.budget
 
 
 _SCALE = 1024
@@ -94,15 +123,23 @@ def _share(least: int, most: int, part: int) -> int:
     return least + (most - least) * part // _SCALE
 
 
-def _search(draw: Callable[[Space], str], rung: _Rung, budget: int) -> str:
-    """The fullest drawing between a rung's two ends, of which the lower one fits."""
+def _search(drawn: _Drawn, rung: _Rung) -> int:
+    """How far up a rung there is room, of which the lower end fits and the upper does not.
+
+    Sizes grow nearly evenly with what is shown, so each look is where the budget should be met;
+    every third one halves what is left, however sizes grow.
+    """
     low, high = 0, _SCALE
-    best = draw(rung(0))
+    looks = 0
     while high - low > 1:
+        looks += 1
         middle = (low + high) // 2
-        text = draw(rung(middle))
-        if count_bytes(text) <= budget:
-            low, best = middle, text
+        if looks % 3:
+            least, most = drawn.size(rung(low)), drawn.size(rung(high))
+            met = low + (high - low) * (drawn.budget - least) // (most - least)
+            middle = min(max(met, low + 1), high - 1)
+        if drawn.fits(rung(middle)):
+            low = middle
         else:
             high = middle
-    return best
+    return low

@@ -9,7 +9,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -78,9 +78,10 @@ def prefer_overrides(
 
 @dataclass(slots=True)
 class Outlet:
-    """How much a rendering shows; filters cut by it."""
+    """How much a rendering shows, which filters cut by, and what they made inert already."""
 
-    space: Space
+    space: Space = field(default_factory=lambda: Space(0, 0, 0, 0))
+    kept: dict[tuple[object, str, int], Markup] = field(default_factory=dict)
 
 
 @dataclass
@@ -90,7 +91,7 @@ class Renderer:
     delta: Delta
     place: Place
     overrides: Path | None = None
-    _outlet: Outlet = field(default_factory=lambda: Outlet(Space(0, 0, 0, 0)))
+    _kept: dict[tuple[object, str, int], Markup] = field(default_factory=dict)
 
     @cached_property
     def page(self) -> Page:
@@ -116,10 +117,11 @@ class Renderer:
 
     def _draw(self, name: str, space: Space, budget: int) -> str:
         """The text; what is far beyond the budget is not drawn to its end."""
-        self._outlet.space = space
-        self._sandbox.meter = Meter()
+        sandbox, outlet = self._sandbox
+        outlet.space, outlet.kept = space, self._kept
+        sandbox.meter = Meter()
         try:
-            pieces = self._sandbox.get_template(name).generate(page=self.page, space=space)
+            pieces = sandbox.get_template(name).generate(page=self.page, space=space)
             text = "".join(_until(pieces, 2 * budget))
         except Exception as error:
             if self.overrides is None:
@@ -128,8 +130,19 @@ class Renderer:
         return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
 
     @cached_property
-    def _sandbox(self) -> Sandbox:
-        return Sandbox(_own_folder(), self.overrides, _filters(self._outlet))
+    def _sandbox(self) -> tuple[Sandbox, Outlet]:
+        return _own_sandbox() if self.overrides is None else _make_sandbox(self.overrides)
+
+
+@cache
+def _own_sandbox() -> tuple[Sandbox, Outlet]:
+    """The one for our own templates, which are compiled once."""
+    return _make_sandbox(None)
+
+
+def _make_sandbox(overrides: Path | None) -> tuple[Sandbox, Outlet]:
+    outlet = Outlet()
+    return Sandbox(_own_folder(), overrides, _filters(outlet)), outlet
 
 
 def _until(pieces: Iterator[str], enough: int) -> Iterator[str]:
@@ -153,7 +166,10 @@ def _filters(outlet: Outlet) -> dict[str, Callable[..., Markup]]:
             if isinstance(value, Markup):
                 return value
             limit = min(int(outlet.space.width * share), width)
-            return Markup(escape(str(value), limit=limit, **fixed))  # noqa: S704
+            key = (apply, str(value), limit)  # a report is drawn several times until it fits
+            if key not in outlet.kept:
+                outlet.kept[key] = Markup(escape(str(value), limit=limit, **fixed))  # noqa: S704
+            return outlet.kept[key]
 
         return apply
 

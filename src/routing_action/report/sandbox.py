@@ -7,7 +7,7 @@ method of a value; and its loops, texts and numbers are metered, so that it ends
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import MethodType
 from typing import Any, cast
@@ -93,6 +93,12 @@ class Reader(ImmutableSandboxedEnvironment):
         )
         self.globals = {"range": _range}
 
+    def getattr(self, obj: object, attribute: str) -> Any:  # noqa: ANN401
+        """A field of one of our records as it is; all else is looked at as jinja2 does."""
+        if attribute in _fields_of(type(obj)):
+            return getattr(obj, attribute)
+        return super().getattr(obj, attribute)
+
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         """No name with an underscore in front, nothing of types and code."""
         return not attr.startswith("_") and super().is_safe_attribute(obj, attr, value)
@@ -152,6 +158,19 @@ class Sandbox(Reader):
         if abs(result) > _LARGEST_NUMBER:
             raise SecurityError("a number grows too large")
         return result
+
+
+_FIELDS: dict[type, frozenset[str]] = {}
+
+
+def _fields_of(kind: type) -> frozenset[str]:
+    """The public fields of a dataclass, which hold plain values; none of any other type."""
+    found = _FIELDS.get(kind)
+    if found is None:
+        names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+        found = frozenset(name for name in names if not name.startswith("_"))
+        _FIELDS[kind] = found
+    return found
 
 
 def _range(*bounds: int) -> range:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_action.domain.naming import (
+    bare_name,
     is_file_token,
     is_skill_file,
     names_token,
@@ -195,3 +196,20 @@ def test_text_names_a_token_only_where_it_stands_whole(
 ) -> None:
     """A longer name, a checkout folder or a backup file that holds the token does not name it."""
     assert names_token(text, token) is expected
+
+
+@pytest.mark.parametrize(
+    ("token", "name"),
+    [
+        ("foo", "foo"),
+        ("acme:foo", "foo"),
+        ("foo/SKILL.md", "foo"),
+        ("plugins/acme/skills/foo/skill.md", "foo"),
+        ("mcp:", "mcp:"),
+        ("SKILL.md", ""),
+        ("", ""),
+    ],
+)
+def test_a_bare_name_is_the_skills_own(token: str, name: str) -> None:
+    """Without its plugin; of its file the folder."""
+    assert bare_name(token) == name
