@@ -82,14 +82,17 @@ run_pytest() {
   local log=$1 code=0
   shift
   # Straight to the terminal or the CI's log, not held back by step.
-  python -m pytest -n 2 --color=no "$@" 2>&1 | tee -- "$log" >&3 || code=$?
+  python -m pytest --color=no "$@" 2>&1 | tee -- "$log" >&3 || code=$?
   if ((code == 5)); then
     printf 'no test was found\n' >&3
   fi
   return "$code"
 }
 
-measure_tests() { run_pytest "$scratch/fast.log" --cov --cov-report= ; }
+measure_tests() { run_pytest "$scratch/fast.log" -n 2 --cov --cov-report= ; }
+
+# Many of them wait for an agent, a deadline or a server, so there are more than there are cores.
+run_slow_tests() { run_pytest "$scratch/slow.log" -n 3 --dist loadgroup -m 'slow or live'; }
 
 # The tests in a browser skip where there is none, and then tell how to get one.
 bring_chromium() {
@@ -105,7 +108,7 @@ bring_chromium() {
 
 # The readers on many generated outputs; the default run takes a few of each.
 check_more_properties() {
-  PROPERTY_EXAMPLES=300 run_pytest "$scratch/properties.log" \
+  PROPERTY_EXAMPLES=300 run_pytest "$scratch/properties.log" -n 2 \
     tests/contract/test_reader_properties.py tests/contract/test_three_ways.py
 }
 
@@ -165,7 +168,7 @@ run_test_steps() {
   step 'coverage, 90 %' check_coverage 90
   if [[ $full == yes ]]; then
     step 'a browser' bring_chromium
-    step 'slow and live tests' run_pytest "$scratch/slow.log" -m 'slow or live'
+    step 'slow and live tests' run_slow_tests
     step 'many more properties' check_more_properties
     step "fuzzing for $FUZZ_SECONDS s" fuzz_readers
   fi
