@@ -119,7 +119,8 @@ function purposes(pair) {
   const used = new Set([...(pair.more.disallowed ?? []), ...(pair.more.loaded ?? [])].map(bareName));
   const known = meta.skills.filter(([name, agents]) => agents.includes(pair.agent) && (wanted.has(bareName(name)) || used.has(bareName(name))));
   if (pair.got !== "fail" || !known.length) return null;
-  return make("div", {}, make("h3", {}, "What the skills say"), make("dl", { class: "facts" },
+  known.sort(([one], [other]) => wanted.has(bareName(other)) - wanted.has(bareName(one)));
+  return make("div", { class: "purposes" }, make("h3", {}, "What the skills say"), make("dl", { class: "facts" },
     ...known.map(([name, , text]) => make("div", {},
       make("dt", {}, wanted.has(bareName(name)) ? "Wanted" : "Used"), make("dd", {}, code(name), " ", said(text))))));
 }

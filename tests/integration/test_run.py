@@ -472,6 +472,31 @@ def test_the_results_tell_what_each_offered_skill_says(project: Project) -> None
         assert "sk-secret" not in json.dumps(done.results)
 
 
+def test_tokens_that_the_stream_does_not_tell_come_from_the_session_log(project: Project) -> None:
+    """Copilot's, which lie in the unit's own home; the user's home is never searched for them."""
+    shutdown = {"modelMetrics": {"m": {"usage": {"inputTokens": 7, "outputTokens": 2}}}}
+    said = {"type": "result", "exitCode": 0, "usage": {"premiumRequests": 1}}
+    code = (
+        "import json, os, pathlib\n"
+        "folder = pathlib.Path(os.environ['COPILOT_HOME'], 'session-state', 'one')\n"
+        "folder.mkdir(parents=True, exist_ok=True)\n"
+        f"record = json.dumps({{'type': 'session.shutdown', 'data': {shutdown!r}}})\n"
+        "(folder / 'events.jsonl').write_text(record)\n"
+        f"print(json.dumps({said!r}))\n"
+    )
+    program = shlex.join([sys.executable, "-c", code])
+    project.variables["AGENT_COPILOT_TEMPLATE"] = f"{program} {{prompt}}"
+    project.variables["COPILOT_HOME"] = str(project.root / "own")
+    project.write_cases(loads("one"))
+    done = project.call("run", "--agents", "copilot")
+    (usage,) = done.column("usage")
+    assert (usage["input_tokens"], usage["output_tokens"]) == (7, 2)
+    assert usage["premium_requests"] == 1
+    done = project.call("run", "--agents", "copilot", "--workspace", "shared")
+    (usage,) = done.column("usage")
+    assert (usage["input_tokens"], usage["premium_requests"]) == (None, 1)
+
+
 def test_an_agent_that_looks_where_no_skill_lies_is_told_so(project: Project) -> None:
     """Also where it runs alone, as each leg of a matrix does; the agent's routing is not blamed."""
     write_skill(project, ".claude/skills/foo")

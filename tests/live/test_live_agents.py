@@ -70,6 +70,14 @@ def test_the_catalogue_lists_what_was_offered(routing: LiveBatch, agent: str) ->
     assert expected == set(routing.rows["codex", "proven-load"]["catalogue"])
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_tokens_are_told(routing: LiveBatch, agent: str) -> None:
+    """Claude and codex print them; copilot writes them into its session log alone."""
+    usage = routing.rows[agent, "proven-load"]["usage"]
+    assert usage["input_tokens"] > 0
+    assert usage["output_tokens"] > 0
+
+
 def test_four_run_at_once_and_do_not_meet(routing: LiveBatch) -> None:
     """At some moment four agents were at work; the verdicts are the same as in a serial run."""
     moments = [

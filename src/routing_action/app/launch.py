@@ -6,6 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from routing_action.app.offered import find_offered
@@ -13,7 +15,9 @@ from routing_action.app.unit import Launch
 from routing_action.domain.plan import Unit
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.results import KEPT_WORKSPACE, OfferedSkill
+from routing_action.domain.transcript import Reading, Usage
 from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
+from routing_action.harness.log_tail import read_log_tails
 from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
 from routing_action.harness.removal import Removal, remove_tree
@@ -114,7 +118,7 @@ class LiveLauncher:
                 context=context,
                 notes=(*self._template_notes(provider), *home.notes, *staged.notes),
                 model=model,
-                offered=None if workspace.shared else _offered(staged),
+                complete=partial(_complete, provider, None if workspace.shared else home, staged),
                 new_log_lines=self._log_reader(provider, home),
                 close=lambda: self._take_away(folder, workspace, home),
             )
@@ -217,6 +221,37 @@ class LiveLauncher:
         )
         scanner.snapshot()
         return scanner
+
+
+def _complete(
+    provider: Provider, home: AgentHome | None, staged: StagedSkills, reading: Reading
+) -> Reading:
+    """With the catalogue, and with the tokens, where the stream told neither.
+
+    `home` is None where it is the user's own, with the sessions of others.
+    """
+    if home is None:
+        return reading
+    if reading.catalogue is None:
+        reading = replace(reading, catalogue=_offered(staged))
+    if provider.usage_in_log and (reading.usage is None or reading.usage.input_tokens is None):
+        usage = _logged_usage(provider, home.path)
+        if usage is not None and reading.usage is not None:
+            usage = replace(usage, premium_requests=reading.usage.premium_requests)
+        reading = replace(reading, usage=usage or reading.usage)
+    return reading
+
+
+def _logged_usage(provider: Provider, home: Path) -> Usage | None:
+    """What the session logs of a fresh home say last, each counted once."""
+    if provider.usage_in_log is None:
+        return None
+    total: Usage | None = None
+    for tail in read_log_tails(home, provider.log_globs):
+        found = [usage for usage in map(provider.usage_in_log, tail.split(b"\n")) if usage]
+        if found:
+            total = found[-1] if total is None else total.plus(found[-1])
+    return total
 
 
 def _offered(staged: StagedSkills) -> tuple[str, ...] | None:

@@ -42,9 +42,9 @@ class Launch:
     """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
 
     `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
-    how much it is going to print, where that is known: in a replay. `offered` are the
-    skills that this agent can find, None where that is not known.
-    `close` takes everything away again and gives notes about what it could not.
+    how much it is going to print, where that is known: in a replay. `complete` adds what is known
+    of a run apart from its output. `close` takes everything away again and gives notes about what
+    it could not.
     """
 
     argv: tuple[str, ...]
@@ -55,8 +55,8 @@ class Launch:
     cli_version: str | None = None
     model: str | None = None
     wall_seconds: float | None = None
-    offered: tuple[str, ...] | None = None
     output_bytes: int | None = None
+    complete: Callable[[Reading], Reading] = field(default=lambda reading: reading)
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
 
@@ -148,9 +148,7 @@ class UnitRunner:
         started = self.ports.now()
         result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
-        reading = trace.reader.reading
-        if reading.catalogue is None:  # not every stream tells it
-            reading = replace(reading, catalogue=launch.offered)
+        reading = launch.complete(trace.reader.reading)
         log_file = None
         if launch.new_log_lines is not None:
             log_file = await asyncio.to_thread(self._scan_logs, unit, launch, trace)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from routing_action.domain.transcript import EvidenceLine, Reading
+from routing_action.domain.transcript import EvidenceLine, Reading, Usage
 
 
 class Reader(Protocol):
@@ -84,6 +84,8 @@ class Provider:
     empty where it has none. `cost_told` says when the stream tells the cost: at the end, or
     `during` the run too. `memory_mb` is what a run was seen to take, in MB. `serial_login`: a
     login file is good for one process at a time, since its refresh token is single use.
+    `usage_in_log` finds the run's tokens in a line of its session log, None where that is another
+    line: for a CLI whose stream does not tell them.
     `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
@@ -103,6 +105,7 @@ class Provider:
     skill_folders: tuple[str, ...] = ()
     log_globs: tuple[str, ...] = ()
     log_reader: Callable[[ReadContext], Reader] | None = None
+    usage_in_log: Callable[[bytes], Usage | None] | None = None
     version_arguments: tuple[str, ...] = ("--version",)
     drops_skill_file_tokens: bool = False
     turn_arguments: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ Readers (providers/*) make these values; the domain judges them. Nothing here kn
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 
 
@@ -89,6 +89,14 @@ class Usage:
     cached_input_tokens: int | None = None
     reasoning_tokens: int | None = None
     premium_requests: float | None = None
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together; None where neither says."""
+        return Usage(*map(_add, astuple(self), astuple(other)))
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other + (one or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ from routing_action.domain.transcript import ApiFailure, EvidenceLine, LineKind,
 from routing_action.providers.decoding import (
     Record,
     as_amount,
+    as_count,
     as_list,
     as_record,
     as_text,
     called_skill,
+    decode_record,
     flatten_text,
     render_arguments,
 )
@@ -188,6 +190,31 @@ _HANDLERS = {
 }
 
 
+def find_shutdown(line: bytes) -> Usage | None:
+    """The tokens of a session's last log record, over all of its models; None for another line."""
+    if b'"session.shutdown"' not in line:
+        return None
+    record = decode_record(line) or {}
+    if record.get("type") != "session.shutdown":
+        return None
+    data = as_record(record.get("data"))
+    metrics = as_record(as_record(data.get("accountingSnapshot")).get("modelMetrics"))
+    if not metrics:
+        metrics = as_record(data.get("modelMetrics"))
+    used = [as_record(as_record(one).get("usage")) for one in metrics.values()]
+    return Usage(
+        input_tokens=_sum_of(used, "inputTokens"),
+        output_tokens=_sum_of(used, "outputTokens"),
+        cached_input_tokens=_sum_of(used, "cacheReadTokens"),
+        reasoning_tokens=_sum_of(used, "reasoningTokens"),
+    )
+
+
+def _sum_of(records: Iterable[Record], name: str) -> int | None:
+    counts = [count for one in records if (count := as_count(one.get(name))) is not None]
+    return sum(counts) if counts else None
+
+
 def _first_line(arguments: Record) -> int:
     span = as_list(arguments.get("view_range"))
     first = span[0] if span else 1
@@ -225,6 +252,7 @@ PROVIDER = Provider(
     skill_folders=(".github/skills", ".claude/skills", ".agents/skills"),
     log_globs=(".copilot/session-state/*/events.jsonl",),
     log_reader=CopilotReader,
+    usage_in_log=find_shutdown,
     npm_package="@github/copilot",
     documentation="Loads skills with its `skill` tool; `success: true` proves the load.",
 )

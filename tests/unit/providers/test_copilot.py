@@ -6,6 +6,7 @@ import pytest
 
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.transcript import ApiFailure, Usage
+from routing_action.providers.copilot import find_shutdown
 from tests.builders import Run, read
 from tests.recorded import FOLDER
 from tests.streams import Record, copilot_event, jsonl, load, run_of, say, skill_text
@@ -226,6 +227,28 @@ def test_usage_model_and_catalogue_are_kept() -> None:
     ).reading
     assert (reading.catalogue, reading.model) == (("a",), "gpt-4.1")
     assert reading.usage == Usage(premium_requests=2.5)
+
+
+def test_the_last_record_of_a_session_log_tells_its_tokens() -> None:
+    """The stream counts premium requests alone; every model's tokens are counted, each once."""
+    (log,) = FOLDER.glob("cli/copilot/1.0.102/a_skill.sessions/events.jsonl")
+    found = [usage for line in log.read_bytes().split(b"\n") if (usage := find_shutdown(line))]
+    assert found == [Usage(input_tokens=2500, output_tokens=84, cached_input_tokens=0)]
+    metrics: Record = {
+        "m1": {"usage": {"inputTokens": 1, "outputTokens": 2, "reasoningTokens": 3}},
+        "m2": {"usage": {"inputTokens": 10, "outputTokens": "many"}},
+        "m3": "odd",
+    }
+    (line, *_) = jsonl(copilot_event("session.shutdown", modelMetrics=metrics)).splitlines()
+    assert find_shutdown(line) == Usage(input_tokens=11, output_tokens=2, reasoning_tokens=3)
+    for other in (b'"session.shutdown"', b'{"type": "x", "y": "session.shutdown"}'):
+        assert find_shutdown(other) is None
+
+
+def test_tokens_of_two_sessions_add_up() -> None:
+    """What neither tells stays unknown."""
+    one, other = Usage(input_tokens=1), Usage(input_tokens=2, output_tokens=3)
+    assert one.plus(other) == other.plus(one) == Usage(input_tokens=3, output_tokens=3)
 
 
 @pytest.mark.parametrize("scenario", ["a_skill", "c_mention", "d_cat"])
