@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.outcome import Outcome
 from routing_action.domain.results import (
+    OfferedSkill,
     Options,
     PairSummary,
     Results,
@@ -139,9 +140,12 @@ def error_classes(error: type[RoutingActionError]) -> Iterator[type[RoutingActio
         yield from error_classes(child)
 
 
-@pytest.mark.parametrize(
-    "model", [Results, Summary, PairSummary, Options, UnitResult, TokenHit, UsageTotals]
-)
+RESULT_MODELS: tuple[type[BaseModel], ...] = (
+    Results, Summary, PairSummary, Options, OfferedSkill, UnitResult, TokenHit, UsageTotals,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("model", RESULT_MODELS)
 def test_every_field_of_the_results_is_described(model: type[BaseModel]) -> None:
     """A consumer of results.json finds each of its fields on the page, and none that is gone."""
     tables = re.findall(r"^\| (`.+?) \|", text_of("reference/results.md"), flags=re.MULTILINE)
@@ -154,8 +158,7 @@ def test_the_results_page_describes_nothing_that_is_not_there() -> None:
     """No row of the page is about a field that was removed."""
     tables = re.findall(r"^\| (`.+?) \|", text_of("reference/results.md"), flags=re.MULTILINE)
     described = {name for cell in tables for name in re.findall(r"`(\w+)`", cell)}
-    models = (Results, Summary, PairSummary, Options, UnitResult, TokenHit, UsageTotals)
-    fields = {f.alias or name for model in models for name, f in model.model_fields.items()}
+    fields = {f.alias or name for model in RESULT_MODELS for name, f in model.model_fields.items()}
     assert described <= fields
 
 
