@@ -88,6 +88,9 @@ class Supervisor:
         if ended_by is not EndedBy.EXIT:
             not_before = await self._terminate()
         elif await self._wait(self._drained, drain_seconds):
+            if self._descendants.are_gone():
+                await self._reap()
+                return ended_by
             not_before = await self._settle(self._quiet_since)
         else:
             not_before = time.monotonic()
