@@ -43,6 +43,8 @@ _USER_FOLDERS = (
 class ReplayLauncher:
     """Starts the replay agent, a true executable, in an empty folder of its own."""
 
+    is_quick = True
+
     def __init__(self, recordings: ReplaySet, settings: RunSettings) -> None:
         """Replay from a set, at the pace of the settings."""
         self._recordings = recordings
@@ -79,6 +81,7 @@ class LiveLauncher:
         self, settings: RunSettings, providers: Mapping[str, Provider], hidden: Iterable[Path]
     ) -> None:
         """`hidden` are the answer keys of this batch, which no agent may see."""
+        self.is_quick = settings.workspace == "shared" and not settings.scans_logs
         self._settings = settings
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
