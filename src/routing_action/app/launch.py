@@ -12,7 +12,12 @@ from routing_action.app.unit import Launch
 from routing_action.domain.plan import Unit
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.results import KEPT_WORKSPACE
-from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
+from routing_action.harness.agent_home import (
+    AgentHome,
+    allowed_environment,
+    home_environment,
+    make_agent_home,
+)
 from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
 from routing_action.harness.removal import Removal, remove_tree
@@ -86,7 +91,10 @@ class LiveLauncher:
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
         self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
+        self._own = _own_places(settings)
         self._lock = threading.Lock()
+        self._found: dict[str, StagedSkills] = {}
+        self._allowed: dict[str, dict[str, str]] = {}
         self._templates: dict[str, WorkspaceTemplate] = {}
         self._scanners: dict[str, LogScanner] = {}
         self._skills: tuple[Skill, ...] = find_skills(settings.skills) if settings.skills else ()
@@ -94,30 +102,47 @@ class LiveLauncher:
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """Workspace, home, skills, environment and command of one unit."""
         provider = self._providers[unit.agent]
+        if self._own is not None:
+            return self._launch(provider, unit, *self._own, close=tuple)
         with ExitStack() as undo:
             folder = new_folder(self._temp_root)
             undo.callback(remove_tree, folder)
             workspace = self._workspace(provider, folder)
-            home, env = self._home(provider, folder)
-            known = [name for one in all_providers().values() for name in one.skill_folders]
-            staged = staged_skills(workspace.path, provider, known)
-            context = ReadContext(
-                skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
-            )
-            model = self._settings.provider_models.get(provider.name)
-            launch = Launch(
-                argv=self._command(provider, unit.case.prompt, model),
-                cwd=workspace.path,
-                env=env,
-                context=context,
-                notes=(*self._template_notes(provider), *home.notes, *staged.notes),
-                model=model,
-                offered=None if workspace.shared else _offered(staged),
-                new_log_lines=self._log_reader(provider, home),
+            home = self._home(provider, folder)
+            launch = self._launch(
+                provider,
+                unit,
+                workspace,
+                home,
                 close=lambda: self._take_away(folder, workspace, home),
             )
             undo.pop_all()
         return launch
+
+    def _launch(
+        self,
+        provider: Provider,
+        unit: Unit,
+        workspace: Workspace,
+        home: AgentHome,
+        close: Callable[[], Sequence[str]],
+    ) -> Launch:
+        staged = self._staged(provider, workspace)
+        context = ReadContext(
+            skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
+        )
+        model = self._settings.provider_models.get(provider.name)
+        return Launch(
+            argv=self._command(provider, unit.case.prompt, model),
+            cwd=workspace.path,
+            env=self._environment(provider, home),
+            context=context,
+            notes=(*self._template_notes(provider), *home.notes, *staged.notes),
+            model=model,
+            offered=None if workspace.shared else _offered(staged),
+            new_log_lines=self._log_reader(provider, home),
+            close=close,
+        )
 
     def close(self) -> Sequence[str]:
         """Remove the templates; gives what could not be removed."""
@@ -164,22 +189,35 @@ class LiveLauncher:
             template = self._templates.get(provider.name) or self._templates.get("")
         return template.notes if template else ()
 
-    def _home(self, provider: Provider, folder: Path) -> tuple[AgentHome, dict[str, str]]:
+    def _staged(self, provider: Provider, workspace: Workspace) -> StagedSkills:
+        """What the agent finds; each copy holds what its template does, so that is read once."""
+        if workspace.shared:
+            return staged_skills(workspace.path, provider, _known_skill_folders())
+        template = self._template(provider)
+        with self._lock:
+            if provider.name not in self._found:
+                self._found[provider.name] = staged_skills(
+                    template.path, provider, _known_skill_folders()
+                )
+            return self._found[provider.name].moved(template.path, workspace.path)
+
+    def _home(self, provider: Provider, folder: Path) -> AgentHome:
         environ = self._settings.environ
-        user_home = Path(environ["HOME"]) if environ.get("HOME") else None
-        if self._settings.workspace == "shared" and user_home:
-            home = AgentHome(user_home)
-            return home, _with_own_folders(
-                build_environment(provider, home, environ), provider, environ
-            )
-        home = make_agent_home(
+        return make_agent_home(
             provider,
             folder / "home",
-            user_home=user_home,
+            user_home=Path(environ["HOME"]) if environ.get("HOME") else None,
             cache_root=cache_root(environ),
             base_environ=environ,
         )
-        return home, build_environment(provider, home, environ)
+
+    def _environment(self, provider: Provider, home: AgentHome) -> dict[str, str]:
+        environ = self._settings.environ
+        with self._lock:
+            if provider.name not in self._allowed:
+                self._allowed[provider.name] = allowed_environment(provider, environ)
+            env = {**self._allowed[provider.name], **home_environment(provider, home)}
+        return env if self._own is None else _with_own_folders(env, provider, environ)
 
     def _log_reader(
         self, provider: Provider, home: AgentHome
@@ -206,6 +244,17 @@ class LiveLauncher:
         )
         scanner.snapshot()
         return scanner
+
+
+def _own_places(settings: RunSettings) -> tuple[Workspace, AgentHome] | None:
+    """The repository and the user's home, where units work in these: nothing is made then."""
+    if settings.workspace != "shared" or not settings.environ.get("HOME"):
+        return None
+    return shared_workspace(settings.root), AgentHome(Path(settings.environ["HOME"]))
+
+
+def _known_skill_folders() -> list[str]:
+    return [name for one in all_providers().values() for name in one.skill_folders]
 
 
 def _offered(staged: StagedSkills) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from routing_action.domain.provider import Provider
@@ -49,6 +49,15 @@ class StagedSkills:
     def names(self) -> tuple[str, ...]:
         """The folder names of the skills that the provider should offer, each once."""
         return tuple(dict.fromkeys(skill.name for skill in self.skills))
+
+    def moved(self, old: Path, new: Path) -> StagedSkills:
+        """The same for a copy of the workspace; both paths are without links."""
+        skills = [replace(skill, path=new / skill.path.relative_to(old)) for skill in self.skills]
+        roots = [
+            f"{new}{root.removeprefix(str(old))}" if Path(root).is_relative_to(old) else root
+            for root in self.roots
+        ]
+        return replace(self, skills=tuple(skills), roots=tuple(roots))
 
 
 def find_skills(source: Path) -> tuple[Skill, ...]:
@@ -118,7 +127,7 @@ def staged_skills(
         if skills:
             roots[str(workspace / folder)] = None
             roots[os.path.realpath(workspace / folder)] = None
-        roots.update({os.path.realpath(skill.path.resolve().parent): None for skill in skills})
+        roots.update({str(skill.path.resolve().parent): None for skill in skills})
     notes = () if found else _elsewhere(workspace, provider, known_folders)
     return StagedSkills(tuple(found), tuple(roots), notes)
 
