@@ -122,14 +122,23 @@ def staged_skills(
     found: list[Skill] = []
     roots: dict[str, None] = {}
     for folder in provider.skill_folders:
-        skills = skills_in(workspace / folder)
+        path = workspace / folder
+        skills = skills_in(path)
+        if not skills:
+            continue
         found += skills
-        if skills:
-            roots[str(workspace / folder)] = None
-            roots[os.path.realpath(workspace / folder)] = None
-        roots.update({str(skill.path.resolve().parent): None for skill in skills})
+        real = os.path.realpath(path)
+        roots.update({str(path): None, real: None})
+        roots.update({_real_parent(skill.path, path, real): None for skill in skills})
     notes = () if found else _elsewhere(workspace, provider, known_folders)
     return StagedSkills(tuple(found), tuple(roots), notes)
+
+
+def _real_parent(skill: Path, folder: Path, real: str) -> str:
+    """The folder that a skill really lies in; `real` is where the folder lies that it is in."""
+    if skill == folder or skill.is_symlink():
+        return str(skill.resolve().parent)
+    return real
 
 
 def _elsewhere(
