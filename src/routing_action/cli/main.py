@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import sys
@@ -12,6 +14,9 @@ from routing_action import __version__
 from routing_action.cli.overview import COMMANDS, render_overview
 from routing_action.domain.collector import no_collector
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
+
+# At the end all memory is given back as a whole: looking for cycles in it first takes long.
+atexit.register(gc.freeze)
 
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
