@@ -135,7 +135,7 @@ def read_excerpt(*files: Path) -> str:
     """The end of the first file that holds anything, at most 4,000 bytes of it."""
     for path in files:
         try:
-            with path.open("rb") as file:
+            with path.open("rb", buffering=0) as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - EXCERPT_BYTES))
                 text = file.read().decode("utf-8", "replace").replace("\x00", "")

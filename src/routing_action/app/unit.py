@@ -153,7 +153,8 @@ class UnitRunner:
     ) -> tuple[UnitResult, Reading]:
         trace = self._trace(unit, launch)
         started = self.ports.now()
-        result = await self._process(unit, unit_run_id, launch, trace)
+        files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
+        result = await self._process(unit, unit_run_id, launch, trace, files)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = trace.reader.reading
         if reading.catalogue is None:  # not every stream tells it
@@ -171,7 +172,6 @@ class UnitRunner:
         end = _run_end(ended_by, result.exit_code)
         verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
         version = launch.cli_version or await self._version(unit, unit_run_id, launch, reading, end)
-        files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
         record = RunRecord(
             unit=unit,
             unit_run_id=unit_run_id,
@@ -232,20 +232,18 @@ class UnitRunner:
         )
 
     async def _process(
-        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace
+        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace, files: tuple[Path, Path]
     ) -> ProcessResult:
         """Start the agent; its output is redacted, stored and read while it comes."""
         reader, evidence = trace.reader, trace.evidence
         stdout = TranscriptSink(
-            self.folder.stdout_file(unit_run_id),
+            files[0],
             self.redactor,
             lambda block: evidence.extend(reader.feed_block(block)),
             terminal_seen=lambda: reader.terminal_seen,
             settled=lambda: self._is_settled(unit, trace) or self._is_over_budget(unit, trace),
         )
-        stderr = TranscriptSink(
-            self.folder.stderr_file(unit_run_id), self.redactor, each_line(reader.feed_stderr)
-        )
+        stderr = TranscriptSink(files[1], self.redactor, each_line(reader.feed_stderr))
         limits = ProcessLimits(
             wall_seconds=launch.wall_seconds or self.settings.timeout_for(unit.agent),
             idle_seconds=self.settings.idle_timeout_seconds,

@@ -186,13 +186,15 @@ def _is_inside(source: Path, path: object) -> bool:
 
 def skills_in(folder: Path) -> list[Skill]:
     """The skills right below a folder, or the folder itself where it is one; by name."""
+    top = str(folder)  # no Path for each entry: this is done for each unit
     try:
-        children = sorted(folder.iterdir())
+        names = sorted(os.listdir(top))  # noqa: PTH208
     except OSError:
         return []
     if _is_file(folder / SKILL_FILE):
         return [_read_skill(folder)]
-    return [_read_skill(path) for path in children if _is_file(path / SKILL_FILE)]
+    holding = [name for name in names if os.path.isfile(f"{top}/{name}/{SKILL_FILE}")]  # noqa: PTH113
+    return [_read_skill(folder / name) for name in holding]
 
 
 def _is_file(path: Path) -> bool:
