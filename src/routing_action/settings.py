@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import shlex
 from collections.abc import Iterable, Mapping
@@ -177,6 +178,7 @@ def _provider_words(
     return (*provider.command[:place], *extra, *provider.command[place:])
 
 
+@functools.cache
 def _split_template(name: str, template: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(template))

@@ -13,9 +13,11 @@ import json
 import signal
 import sys
 from pathlib import Path
+from unittest import mock
 
 from routing_action.harness.capabilities import Capabilities
 from routing_action.harness.capture import LineBlocks, each_line
+from routing_action.harness.proctable import ProcessTable
 from routing_action.harness.redaction import Redactor
 from tests.fakes import children
 
@@ -64,13 +66,17 @@ def main() -> None:
     run.capabilities = Capabilities(**dict.fromkeys(options.no, False))
     counter = Counter()
     run.stdout = counter  # type: ignore[assignment]
-    result = asyncio.run(run())
+    with mock.patch.object(
+        ProcessTable, "walk", autospec=True, side_effect=ProcessTable.walk
+    ) as walk:
+        result = asyncio.run(run())
     report = dataclasses.asdict(result) | {
         "peak_mib": peak_mib(),
         "total": counter.total,
         "lines": counter.lines,
         "longest": counter.longest,
         "left": run.left_behind(),
+        "walks": walk.call_count,
         "zombies": sorted(children.zombie_children()),
     }
     json.dump(report, sys.stdout)

@@ -22,6 +22,10 @@ def say(data: bytes) -> None:
         view = view[os.write(1, view) :]
 
 
+def leave_nothing() -> None:
+    """No child at all."""
+
+
 def double_fork() -> None:
     """A daemon the classic way, which lets go of the pipes."""
     if os.fork() == 0:
@@ -77,7 +81,14 @@ def long_line() -> None:
 def main() -> None:
     manners: dict[str, Callable[[], None]] = {
         manner.__name__: manner
-        for manner in (double_fork, forget_children, fork_while_killed, flood, long_line)
+        for manner in (
+            leave_nothing,
+            double_fork,
+            forget_children,
+            fork_while_killed,
+            flood,
+            long_line,
+        )
     }
     manners[sys.argv[1]]()
 

@@ -339,6 +339,8 @@ def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
     class Preparing:
         """Another unit ends with a refused key just when this one is ready."""
 
+        is_quick = False
+
         def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
             brakes.judge(make_row(agent="claude", outcome=Outcome.AUTH, error="no key"))
             program = ("touch", str(tmp_path / "ran"))

@@ -118,6 +118,33 @@ def test_other_files_are_not_read(bench: Bench) -> None:
     assert scanner.new_lines() == []
 
 
+def test_globs_may_share_a_folder(tmp_path: Path) -> None:
+    """Each file is given once; one that only changed its name gives nothing."""
+    bench = Bench(tmp_path)
+    old = bench.append("a.jsonl", b"old\n")
+    other = bench.append("b.log", b"old\n")
+    globs = [".agent/*.jsonl", ".agent/*.log", ".agent/a*"]
+    scanner = LogScanner(make_targets(globs, bench.home))
+    scanner.snapshot()
+    assert scanner.new_lines() == []
+    bench.append("a.jsonl", b"new\n")
+    other.rename(bench.path("c.log"))
+    assert scanner.new_lines() == [(str(old), b"new\n")]
+    bench.append("c.log", b"more\n")
+    assert scanner.new_lines() == [(str(bench.path("c.log")), b"more\n")]
+
+
+def test_a_folder_that_bears_a_log_s_name_is_walked(bench: Bench) -> None:
+    """And the logs of one that is removed with them are no more there."""
+    scanner = bench.scanner()
+    path = bench.append("d.jsonl/a.jsonl", b"x\n")
+    assert scanner.new_lines() == [(str(path), b"x\n")]
+    path.unlink()
+    assert scanner.new_lines() == []
+    path.parent.rmdir()
+    assert scanner.new_lines() == []
+
+
 def test_one_file_can_be_named(bench: Bench) -> None:
     """A setting may name a log file instead of a folder."""
     path = bench.append("agent.log", b"before\n")

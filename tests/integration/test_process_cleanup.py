@@ -19,7 +19,7 @@ import pytest
 
 from routing_action.domain.transcript import EndedBy
 from routing_action.errors import HarnessError, UsageError
-from routing_action.harness.capabilities import Capabilities
+from routing_action.harness.capabilities import Capabilities, detect_capabilities
 from routing_action.harness.capture import LINE_LIMIT
 from routing_action.harness.process import ProcessResult
 from tests.fakes.children import (
@@ -98,6 +98,17 @@ def test_p3_processes_that_outlive_a_normal_exit_are_swept_and_named(run: Run, c
         pid, name = survivor.split(" ", 1)
         assert not is_running(int(pid))
         assert name
+
+
+def test_a_child_of_ours_that_is_no_unit_hides_nothing() -> None:
+    """Whoever else started it: then the processes are looked through as a whole."""
+    with subprocess.Popen(["sleep", "300"]) as other:
+        result = finish(shell("setsid sleep 300 & echo x"))
+        plain = finish(shell("echo x"))
+        other.kill()
+
+    assert [name.split()[1] for name in result.survivors] == ["sleep"]
+    assert plain.survivors == ()
 
 
 def test_a_child_with_neither_marker_nor_session_is_found_by_its_parent() -> None:
@@ -313,6 +324,7 @@ LACKING = {
     "no pidfd": Capabilities(pidfd=False),
     "no waitid": Capabilities(pidfd=False, waitid=False),
     "no proc": Capabilities(proc=False),
+    "no list of children": Capabilities(children=False),
     "nothing": Capabilities(pidfd=False, waitid=False, proc=False, subreaper=False),
 }
 
@@ -423,6 +435,13 @@ def probe(*arguments: str) -> dict[str, Any]:
     assert report["left"] == []
     assert report["zombies"] == []
     return report
+
+
+def test_an_end_that_leaves_nothing_takes_no_walk() -> None:
+    """The list of our children tells it; without that list, or with a child, there is a walk."""
+    assert probe("leave_nothing", "--no", "children")["walks"] > 0
+    assert probe("double_fork")["walks"] > 0
+    assert (probe("leave_nothing")["walks"] == 0) is detect_capabilities().children
 
 
 @pytest.mark.slow

@@ -11,7 +11,13 @@ from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.harness import staging
 from routing_action.harness.answer_keys import AnswerKeys
 from routing_action.harness.removal import Removal
-from routing_action.harness.staging import Skill, find_skills, stage_skills, staged_skills
+from routing_action.harness.staging import (
+    Skill,
+    StagedSkills,
+    find_skills,
+    stage_skills,
+    staged_skills,
+)
 from tests.sandbox import files_below, ordinary_user, provider, write
 
 CODEX = provider("codex", skill_folders=(".agents/skills", ".codex/skills"))
@@ -223,6 +229,19 @@ def test_linked_folders_and_skills_count_where_they_really_lie(tmp_path: Path) -
         str(tmp_path / ".claude/skills"),
         str(tmp_path / "pool"),
     }
+
+
+def test_what_was_found_in_a_template_holds_for_its_copies(tmp_path: Path) -> None:
+    """Linked folders too: each copy is the same below another folder."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for path in (old, new):
+        write(path, {**skill_files(".claude/skills", "a"), **skill_files("pool", "b")})
+        (path / ".agents").mkdir()
+        (path / ".agents/skills").symlink_to("../.claude/skills")
+        (path / ".claude/skills/b").symlink_to("../../pool/b")
+    assert staged_skills(old, CODEX).moved(old, new) == staged_skills(new, CODEX)
+    outside = StagedSkills(roots=(f"{old}", f"{old}er/skills"))
+    assert outside.moved(old, new).roots == (f"{new}", f"{old}er/skills")
 
 
 def test_skills_in_another_provider_s_folder_are_told_and_not_copied(tmp_path: Path) -> None:

@@ -6,18 +6,21 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from routing_action.app.completion import complete_reading
 from routing_action.app.offered import find_offered
 from routing_action.app.unit import Launch
 from routing_action.domain.plan import Unit
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.results import KEPT_WORKSPACE, OfferedSkill
-from routing_action.domain.transcript import Reading, Usage
-from routing_action.harness.agent_home import AgentHome, build_environment, make_agent_home
-from routing_action.harness.log_tail import read_log_tails
+from routing_action.harness.agent_home import (
+    AgentHome,
+    allowed_environment,
+    home_environment,
+    make_agent_home,
+)
 from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
 from routing_action.harness.removal import Removal, remove_tree
@@ -47,6 +50,8 @@ _USER_FOLDERS = (
 
 class ReplayLauncher:
     """Starts the replay agent, a true executable, in an empty folder of its own."""
+
+    is_quick = True
 
     def __init__(self, recordings: ReplaySet, settings: RunSettings) -> None:
         """Replay from a set, at the pace of the settings."""
@@ -88,11 +93,15 @@ class LiveLauncher:
         self, settings: RunSettings, providers: Mapping[str, Provider], hidden: Iterable[Path]
     ) -> None:
         """`hidden` are the answer keys of this batch, which no agent may see."""
+        self.is_quick = settings.workspace == "shared" and not settings.scans_logs
         self._settings = settings
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
         self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
+        self._own = _own_places(settings)
         self._lock = threading.Lock()
+        self._found: dict[str, StagedSkills] = {}
+        self._allowed: dict[str, dict[str, str]] = {}
         self._templates: dict[str, WorkspaceTemplate] = {}
         self._scanners: dict[str, LogScanner] = {}
         self._skills: tuple[Skill, ...] = find_skills(settings.skills) if settings.skills else ()
@@ -100,26 +109,18 @@ class LiveLauncher:
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """Workspace, home, skills, environment and command of one unit."""
         provider = self._providers[unit.agent]
+        if self._own is not None:
+            return self._launch(provider, unit, *self._own, close=tuple)
         with ExitStack() as undo:
             folder = new_folder(self._temp_root)
             undo.callback(remove_tree, folder)
             workspace = self._workspace(provider, folder)
-            home, env = self._home(provider, folder)
-            known = [name for one in all_providers().values() for name in one.skill_folders]
-            staged = staged_skills(workspace.path, provider, known)
-            context = ReadContext(
-                skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
-            )
-            model = self._settings.provider_models.get(provider.name)
-            launch = Launch(
-                argv=self._command(provider, unit.case.prompt, model),
-                cwd=workspace.path,
-                env=env,
-                context=context,
-                notes=(*self._template_notes(provider), *home.notes, *staged.notes),
-                model=model,
-                complete=partial(_complete, provider, None if workspace.shared else home, staged),
-                new_log_lines=self._log_reader(provider, home),
+            home = self._home(provider, folder)
+            launch = self._launch(
+                provider,
+                unit,
+                workspace,
+                home,
                 close=lambda: self._take_away(folder, workspace, home),
             )
             undo.pop_all()
@@ -133,6 +134,33 @@ class LiveLauncher:
             return ()
         tree = template.path if template else self._settings.root
         return find_offered(tree, self._providers.values(), self._skills)
+
+    def _launch(
+        self,
+        provider: Provider,
+        unit: Unit,
+        workspace: Workspace,
+        home: AgentHome,
+        close: Callable[[], Sequence[str]],
+    ) -> Launch:
+        staged = self._staged(provider, workspace)
+        context = ReadContext(
+            skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
+        )
+        model = self._settings.provider_models.get(provider.name)
+        return Launch(
+            argv=self._command(provider, unit.case.prompt, model),
+            cwd=workspace.path,
+            env=self._environment(provider, home),
+            context=context,
+            notes=(*self._template_notes(provider), *home.notes, *staged.notes),
+            model=model,
+            complete=partial(
+                complete_reading, provider, None if workspace.shared else home.path, staged
+            ),
+            new_log_lines=self._log_reader(provider, home),
+            close=close,
+        )
 
     def close(self) -> Sequence[str]:
         """Remove the templates; gives what could not be removed."""
@@ -179,22 +207,35 @@ class LiveLauncher:
             template = self._templates.get(provider.name) or self._templates.get("")
         return template.notes if template else ()
 
-    def _home(self, provider: Provider, folder: Path) -> tuple[AgentHome, dict[str, str]]:
+    def _staged(self, provider: Provider, workspace: Workspace) -> StagedSkills:
+        """What the agent finds; each copy holds what its template does, so that is read once."""
+        if workspace.shared:
+            return staged_skills(workspace.path, provider, _known_skill_folders())
+        template = self._template(provider)
+        with self._lock:
+            if provider.name not in self._found:
+                self._found[provider.name] = staged_skills(
+                    template.path, provider, _known_skill_folders()
+                )
+            return self._found[provider.name].moved(template.path, workspace.path)
+
+    def _home(self, provider: Provider, folder: Path) -> AgentHome:
         environ = self._settings.environ
-        user_home = Path(environ["HOME"]) if environ.get("HOME") else None
-        if self._settings.workspace == "shared" and user_home:
-            home = AgentHome(user_home)
-            return home, _with_own_folders(
-                build_environment(provider, home, environ), provider, environ
-            )
-        home = make_agent_home(
+        return make_agent_home(
             provider,
             folder / "home",
-            user_home=user_home,
+            user_home=Path(environ["HOME"]) if environ.get("HOME") else None,
             cache_root=cache_root(environ),
             base_environ=environ,
         )
-        return home, build_environment(provider, home, environ)
+
+    def _environment(self, provider: Provider, home: AgentHome) -> dict[str, str]:
+        environ = self._settings.environ
+        with self._lock:
+            if provider.name not in self._allowed:
+                self._allowed[provider.name] = allowed_environment(provider, environ)
+            env = {**self._allowed[provider.name], **home_environment(provider, home)}
+        return env if self._own is None else _with_own_folders(env, provider, environ)
 
     def _log_reader(
         self, provider: Provider, home: AgentHome
@@ -223,43 +264,15 @@ class LiveLauncher:
         return scanner
 
 
-def _complete(
-    provider: Provider, home: AgentHome | None, staged: StagedSkills, reading: Reading
-) -> Reading:
-    """With the catalogue, and with the tokens, where the stream told neither.
-
-    `home` is None where it is the user's own, with the sessions of others.
-    """
-    if home is None:
-        return reading
-    if reading.catalogue is None:
-        reading = replace(reading, catalogue=_offered(staged))
-    if provider.usage_in_log and (reading.usage is None or reading.usage.input_tokens is None):
-        usage = _logged_usage(provider, home.path)
-        if usage is not None and reading.usage is not None:
-            usage = replace(usage, premium_requests=reading.usage.premium_requests)
-        reading = replace(reading, usage=usage or reading.usage)
-    return reading
-
-
-def _logged_usage(provider: Provider, home: Path) -> Usage | None:
-    """What the session logs of a fresh home say last, each counted once."""
-    if provider.usage_in_log is None:
+def _own_places(settings: RunSettings) -> tuple[Workspace, AgentHome] | None:
+    """The repository and the user's home, where units work in these: nothing is made then."""
+    if settings.workspace != "shared" or not settings.environ.get("HOME"):
         return None
-    total: Usage | None = None
-    for tail in read_log_tails(home, provider.log_globs):
-        found = [usage for usage in map(provider.usage_in_log, tail.split(b"\n")) if usage]
-        if found:
-            total = found[-1] if total is None else total.plus(found[-1])
-    return total
+    return shared_workspace(settings.root), AgentHome(Path(settings.environ["HOME"]))
 
 
-def _offered(staged: StagedSkills) -> tuple[str, ...] | None:
-    """The skills that an agent with a home of its own can find; None where that is not known.
-
-    A repository without any skill may have them staged by the agent's own command.
-    """
-    return staged.names or (() if staged.notes else None)
+def _known_skill_folders() -> list[str]:
+    return [name for one in all_providers().values() for name in one.skill_folders]
 
 
 def _left(removal: Removal) -> list[str]:

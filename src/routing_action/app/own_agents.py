@@ -9,8 +9,6 @@ from pathlib import Path
 from routing_action.domain.plan import DEFAULT_CONFIG_FILE
 from routing_action.domain.provider import Provider
 from routing_action.errors import DocumentError
-from routing_action.providers.custom import build_provider
-from routing_action.store.routing_file import read_routing_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,10 @@ def find_agents(config: Path | None, root: Path, ours: Mapping[str, Provider]) -
     path = config or root / DEFAULT_CONFIG_FILE
     if config is None and not path.is_file():
         return KnownAgents(dict(ours))
+    # Slow to import, and hardly ever needed.
+    from routing_action.providers.custom import build_provider  # noqa: PLC0415
+    from routing_action.store.routing_file import read_routing_file  # noqa: PLC0415
+
     own = read_routing_file(path)
     for name in own.providers:
         if name in ours:

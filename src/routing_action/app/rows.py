@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -134,7 +135,7 @@ def read_excerpt(*files: Path) -> str:
     """The end of the first file that holds anything, at most 4,000 bytes of it."""
     for path in files:
         try:
-            with path.open("rb") as file:
+            with path.open("rb", buffering=0) as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - EXCERPT_BYTES))
                 text = file.read().decode("utf-8", "replace").replace("\x00", "")
@@ -146,13 +147,13 @@ def read_excerpt(*files: Path) -> str:
 
 
 def explain_failure(
-    agent: str, outcome: Outcome, reading: Reading, cause: str, stderr: str = ""
+    agent: str, outcome: Outcome, reading: Reading, cause: str, read_stderr: Callable[[], str]
 ) -> str | None:
     """One sentence for a person: what the CLI or the harness said, and a hint where one helps."""
     if cause:
         return cause
     if outcome is Outcome.NEVER_RAN and reading.recognised == 0:
-        last = " ".join(stderr.split())[-300:]
+        last = " ".join(read_stderr().split())[-300:]
         if last:
             return f"{agent} printed no answer; its standard error ends: {last}"
         return f"{agent} printed nothing and exited; {_SILENT_HINT}"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from routing_action.app.brakes import Brakes
 from routing_action.app.ports import Ports, format_time
@@ -36,6 +36,8 @@ from routing_action.harness.redaction import Redactor
 from routing_action.settings import RunSettings
 from routing_action.store.batch import BatchFolder
 
+Done = TypeVar("Done")
+
 
 @dataclass(slots=True)
 class Launch:
@@ -62,7 +64,12 @@ class Launch:
 
 
 class Launcher(Protocol):
-    """Prepares units; live or from recordings."""
+    """Prepares units; live or from recordings.
+
+    `is_quick` where neither preparing a unit nor taking it away is worth a thread.
+    """
+
+    is_quick: bool
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """Make everything that the unit needs; HarnessError where that fails."""
@@ -124,7 +131,7 @@ class UnitRunner:
         if refusal:
             return self._not_run(unit, unit_run_id, refusal), Reading()
         try:
-            launch = await asyncio.to_thread(self.launcher.prepare, unit, unit_run_id)
+            launch = await self._aside(lambda: self.launcher.prepare(unit, unit_run_id))
         except HarnessError as error:
             cause = f"the workspace could not be made: {error}"
             return self._not_run(unit, unit_run_id, cause), Reading()
@@ -136,17 +143,22 @@ class UnitRunner:
                 row, reading = await self._launched(unit, unit_run_id, launch)
                 self.brakes.budget.add(unit.agent, reading.cost_usd, row.ended_by)
         finally:
-            left = await asyncio.to_thread(launch.close)
+            left = await self._aside(launch.close)
         if left:
             row = row.model_copy(update={"notes": (*row.notes, *left)})
         return row, reading
+
+    async def _aside(self, work: Callable[[], Done]) -> Done:
+        """Do what may take long in a thread, so that the other units are read meanwhile."""
+        return work() if self.launcher.is_quick else await asyncio.to_thread(work)
 
     async def _launched(
         self, unit: Unit, unit_run_id: str, launch: Launch
     ) -> tuple[UnitResult, Reading]:
         trace = self._trace(unit, launch)
         started = self.ports.now()
-        result = await self._process(unit, unit_run_id, launch, trace)
+        files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
+        result = await self._process(unit, unit_run_id, launch, trace, files)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = launch.complete(trace.reader.reading)
         log_file = None
@@ -162,7 +174,6 @@ class UnitRunner:
         end = _run_end(ended_by, result.exit_code)
         verdict = judge(unit.case, trace.expectations, trace.evidence, reading, end)
         version = launch.cli_version or await self._version(unit, unit_run_id, launch, reading, end)
-        files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
         record = RunRecord(
             unit=unit,
             unit_run_id=unit_run_id,
@@ -175,7 +186,7 @@ class UnitRunner:
             ended_at=format_time(self.ports.now()),
             excerpt=read_excerpt(*files),
             error=explain_failure(
-                unit.agent, verdict.outcome, reading, cause, read_excerpt(files[1])
+                unit.agent, verdict.outcome, reading, cause, lambda: read_excerpt(files[1])
             ),
             notes=(*launch.notes, *self._saved(launch, trace, end)),
             cli_version=version,
@@ -223,20 +234,18 @@ class UnitRunner:
         )
 
     async def _process(
-        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace
+        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace, files: tuple[Path, Path]
     ) -> ProcessResult:
         """Start the agent; its output is redacted, stored and read while it comes."""
         reader, evidence = trace.reader, trace.evidence
         stdout = TranscriptSink(
-            self.folder.stdout_file(unit_run_id),
+            files[0],
             self.redactor,
             lambda block: evidence.extend(reader.feed_block(block)),
             terminal_seen=lambda: reader.terminal_seen,
             settled=lambda: self._is_settled(unit, trace) or self._is_over_budget(unit, trace),
         )
-        stderr = TranscriptSink(
-            self.folder.stderr_file(unit_run_id), self.redactor, each_line(reader.feed_stderr)
-        )
+        stderr = TranscriptSink(files[1], self.redactor, each_line(reader.feed_stderr))
         limits = ProcessLimits(
             wall_seconds=launch.wall_seconds or self.settings.timeout_for(unit.agent),
             idle_seconds=self.settings.idle_timeout_seconds,

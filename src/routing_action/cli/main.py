@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import sys
@@ -10,7 +12,11 @@ import click
 
 from routing_action import __version__
 from routing_action.cli.overview import COMMANDS, render_overview
+from routing_action.domain.collector import no_collector
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
+
+# At the end all memory is given back as a whole: looking for cycles in it first takes long.
+atexit.register(gc.freeze)
 
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
@@ -27,7 +33,8 @@ class _LazyGroup(click.Group):
         """The command of a name, None for an unknown one."""
         if cmd_name not in (*COMMANDS, *_HIDDEN):
             return None
-        module = importlib.import_module(f"routing_action.cli.{cmd_name}")
+        with no_collector():  # it would look through all that is imported, time and again
+            module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command
         return command
 

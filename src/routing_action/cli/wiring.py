@@ -21,6 +21,7 @@ from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, new_uuid
 from routing_action.app.resume import check_same
 from routing_action.app.run import Batch, Shard, Stop, judge_run, run_batch
+from routing_action.cli.garbage import rare_collections
 from routing_action.cli.options import run_program, stdout_style
 from routing_action.cli.progress import live_progress
 from routing_action.harness.memory import free_memory
@@ -62,7 +63,8 @@ def run_and_report(
         check_same(logbook.earlier, logbook.journal.path, plan, settings, redactor)
     place = _Place(folder, batch_run_id, logbook)
     try:
-        batch = asyncio.run(_run(plan, settings, shard, launcher, place, redactor))
+        with rare_collections():
+            batch = asyncio.run(_run(plan, settings, shard, launcher, place, redactor))
     finally:
         logbook.journal.close()
     return show_batch(batch, settings.environ, batch_file=batch_file, as_json=as_json)

@@ -6,6 +6,7 @@ hands an agent the workflow's token.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -91,8 +92,8 @@ def make_agent_home(
     try:
         destination.mkdir(mode=0o700, parents=True, exist_ok=True)
         home = destination.resolve()
-        for folder in _folders_of(provider).values():
-            _inside(home, folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in dict.fromkeys(_folders_of(provider).values()):
+            _make_folder(_place(str(home), folder))
         if cache_root is not None:
             notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
         if user_home is not None:
@@ -125,11 +126,24 @@ def build_environment(
     token that the caller itself uses). Later parts win: the base, the record's fixed values, the
     folders of the agent home.
     """
+    allowed = allowed_environment(provider, base_environ, withheld_values=withheld_values)
+    return {**allowed, **home_environment(provider, home)}
+
+
+def allowed_environment(
+    provider: Provider, base_environ: Mapping[str, str], *, withheld_values: Iterable[str] = ()
+) -> dict[str, str]:
+    """The part of `build_environment` that is the same in every home."""
     wanted = _wanted(provider, base_environ)
     held = set(_held_back(wanted, base_environ, withheld_values))
-    folders = {name: str(_inside(home.path, path)) for name, path in _folders_of(provider).items()}
     passed = {name: value for name, value in wanted.items() if name not in held}
-    return {**passed, **_FIXED_VARIABLES, **provider.set_variables, **folders}
+    return {**passed, **_FIXED_VARIABLES, **provider.set_variables}
+
+
+def home_environment(provider: Provider, home: AgentHome) -> dict[str, str]:
+    """The variables that name folders of an agent home."""
+    top = str(home.path)
+    return {name: _place(top, folder) for name, folder in _folders_of(provider).items()}
 
 
 def list_withheld(
@@ -172,13 +186,32 @@ def _folders_of(provider: Provider) -> dict[str, str]:
 
 def _inside(home: Path, relative: str) -> Path:
     """A path below the home; raises UsageError where a record's path leads out of it."""
+    return home / _checked(relative)
+
+
+def _place(home: str, relative: str) -> str:
+    """The same as a text."""
+    inside = _checked(relative)
+    return home if inside == "." else f"{home}/{inside}"
+
+
+@functools.cache
+def _checked(relative: str) -> str:
     parts = PurePosixPath(relative)
     if parts.is_absolute() or ".." in parts.parts:
         raise UsageError(
             f"{relative} is no path inside an agent home",
             remedy="write a relative path without `..` in the provider's record",
         )
-    return home / parts
+    return str(parts)
+
+
+def _make_folder(path: str) -> None:
+    """A folder for the owner alone, with those above it, unless it is there already."""
+    try:
+        os.mkdir(path, 0o700)  # noqa: PTH102 - no Path for each folder of each unit
+    except OSError:
+        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _link_cache(home: Path, cache: str, cache_root: Path) -> str:

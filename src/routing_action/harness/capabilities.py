@@ -7,10 +7,12 @@ import ctypes
 import functools
 import os
 import signal
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
+_READ_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +24,15 @@ class Capabilities:
     after it was reaped. `proc`: processes can be listed with their environment; else only the
     child's own process group is ended, and survivors go unnamed. `subreaper`: orphans become
     our children; else they go to init, are found by their marker all the same, and whether they
-    stay as zombies is up to init.
+    stay as zombies is up to init. `children`: our own children can be listed; else each
+    unit's end takes a walk over all processes.
     """
 
     pidfd: bool = True
     waitid: bool = True
     proc: bool = True
     subreaper: bool = True
+    children: bool = True
 
 
 @functools.cache
@@ -39,6 +43,7 @@ def detect_capabilities() -> Capabilities:
         waitid=hasattr(os, "waitid") and hasattr(os, "WNOWAIT"),
         proc=_has_proc(),
         subreaper=_prctl() is not None,
+        children=_has_children(),
     )
 
 
@@ -54,6 +59,27 @@ def become_subreaper() -> bool:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     prctl = _prctl()
     return prctl is not None and prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def list_children() -> frozenset[int] | None:
+    """The children of this thread, dead ones too; None where that is not told, or is not enough.
+
+    It is enough in the main thread, the one that orphans are given to (find_alive_thread in
+    kernel/exit.c of Linux). The list lacks none as long as nobody reaps them meanwhile (proc(5)).
+    """
+    if threading.get_native_id() != os.getpid():
+        return None
+    data = b""
+    try:
+        file = os.open("/proc/thread-self/children", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while chunk := os.read(file, _READ_BYTES):
+                data += chunk
+        finally:
+            os.close(file)
+    except OSError:  # no such system, or no descriptor left
+        return None
+    return frozenset(map(int, data.split()))
 
 
 def _prctl() -> ctypes._NamedFuncPointer | None:
@@ -73,6 +99,11 @@ def _has_pidfd() -> bool:
     except OSError:
         return False
     return True
+
+
+def _has_children() -> bool:
+    """Not every kernel is built with it (CONFIG_PROC_CHILDREN)."""
+    return Path("/proc/thread-self/children").exists()
 
 
 def _has_proc() -> bool:

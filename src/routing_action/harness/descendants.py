@@ -10,7 +10,12 @@ import os
 import signal
 from dataclasses import dataclass
 
-from routing_action.harness.capabilities import Capabilities
+from routing_action.harness.capabilities import (
+    Capabilities,
+    become_subreaper,
+    list_children,
+)
+from routing_action.harness.leader import is_unreaped_leader
 from routing_action.harness.orphans import OrphanReaper
 from routing_action.harness.proctable import (
     ProcessRecord,
@@ -65,6 +70,19 @@ class Descendants:
         self._sessions = {leader}
         self._known: set[tuple[int, int]] = set()
         self._since = 0
+
+    def are_gone(self) -> bool:
+        """Whether a look at our own children proves that none is left; False where it does not.
+
+        Only once the leader has ended: then all that it left has been given to us, the subreaper,
+        or hangs on what was. So nothing is left where each of our children was started as a unit's
+        leader. The leader itself must be listed too, since it is not reaped yet.
+        """
+        able = self._capabilities
+        if not (able.proc and able.subreaper and able.children and become_subreaper()):
+            return False
+        children = list_children() or ()
+        return self._leader in children and all(map(is_unreaped_leader, children))
 
     def find(self, not_before: float) -> Snapshot:
         """The members at that moment of the monotonic clock or later; empty without a /proc."""

@@ -11,9 +11,10 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from routing_action.domain.collector import no_collector
+from routing_action.harness.log_table import Seen, split_path
 from routing_action.harness.log_targets import LogTarget
 
 
@@ -55,13 +56,6 @@ class DiskFileSystem:
         return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-Seen: TypeAlias = tuple[int, int, int]
-"""What a walk found of a file: mtime in nanoseconds, bytes, inode number (0: unknown).
-
-A plain tuple: a home can hold a hundred thousand logs.
-"""
-
-
 class LogWalk:
     """Walks the targets; `blind` are folders that could not be listed the last time."""
 
@@ -70,39 +64,45 @@ class LogWalk:
         self._disk = disk
         self.blind: set[str] = set()
 
-    def walk(self) -> dict[str, Seen]:
-        """Every file that a target names, by its path."""
-        found: dict[str, Seen] = {}
+    def walk(self, take: Callable[[str, dict[str, Seen]], None]) -> None:
+        """Hand on the files that the targets name, a folder's at a time, if it holds any.
+
+        The folder comes with its last slash. It comes again where targets share it.
+        """
         with no_collector():
             for target in self._targets:
-                self._walk_target(target, found)
-        return found
+                self._walk_target(target, take)
 
-    def _walk_target(self, target: LogTarget, found: dict[str, Seen]) -> None:
+    def _walk_target(self, target: LogTarget, take: Callable[[str, dict[str, Seen]], None]) -> None:
         waiting = [(target.root, target.depth)]
         while waiting:
             folder, depth = waiting.pop()
             try:
                 with self._disk.scandir(folder) as entries:
-                    folders = _take(entries, folder, target.names(folder), found)
+                    files, folders = _list(entries, target.names(folder))
             except NotADirectoryError:
-                self._take_single(target, found)
+                self._take_single(target, take)
+                continue
             except FileNotFoundError:
                 continue
             except OSError:
                 self.blind.add(folder)
-            else:
-                self.blind.discard(folder)
-                waiting += [(below, depth - 1) for below in folders if depth]
+                continue
+            self.blind.discard(folder)
+            prefix = f"{folder.rstrip('/')}/"
+            if files:
+                take(prefix, files)
+            waiting += [(prefix + name, depth - 1) for name in folders if depth]
 
-    def _take_single(self, target: LogTarget, found: dict[str, Seen]) -> None:
+    def _take_single(self, target: LogTarget, take: Callable[[str, dict[str, Seen]], None]) -> None:
         """The target's root, where it is a file and not a folder that just became one."""
         try:
             status = self._disk.stat(target.root)
         except OSError:
             return
         if stat.S_ISREG(status.st_mode) and not target.pattern:
-            found[target.root] = seen_of(status)
+            folder, name = split_path(target.root)
+            take(folder, {name: seen_of(status)})
 
 
 def seen_of(status: os.stat_result) -> Seen:
@@ -110,26 +110,23 @@ def seen_of(status: os.stat_result) -> Seen:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _take(
-    entries: Iterable[os.DirEntry[str]],
-    folder: str,
-    names: Callable[[str], object],
-    found: dict[str, Seen],
-) -> list[str]:
-    """Take the files of a folder that are named so; give the folders. Links are neither."""
+def _list(
+    entries: Iterable[os.DirEntry[str]], names: Callable[[str], object]
+) -> tuple[dict[str, Seen], list[str]]:
+    """The files of a folder that are named so, and its folders. Links are neither."""
+    files: dict[str, Seen] = {}
     folders: list[str] = []
-    prefix = f"{folder.rstrip('/')}/"
     for entry in entries:
         name = entry.name
-        if entry.is_dir(follow_symlinks=False):
-            folders.append(prefix + name)
-        elif names(name) and entry.is_file(follow_symlinks=False):
+        if names(name) and entry.is_file(follow_symlinks=False):
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:  # it vanished
                 continue
-            found[prefix + name] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return folders
+            files[name] = (status.st_mtime_ns, status.st_size, status.st_ino)
+        elif entry.is_dir(follow_symlinks=False):
+            folders.append(name)
+    return files, folders
 
 
 def read_lines(descriptor: int, offset: int, size: int, budget: int) -> tuple[bytes, int]:

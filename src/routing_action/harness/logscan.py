@@ -10,12 +10,12 @@ import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from routing_action.harness.log_table import LogTable, Look, Seen, split_path
 from routing_action.harness.log_targets import LogTarget
 from routing_action.harness.log_walk import (
     DiskFileSystem,
     LogFileSystem,
     LogWalk,
-    Seen,
     read_lines,
     seen_of,
 )
@@ -52,13 +52,14 @@ class LogScanner:
         self._max_bytes = max_bytes
         self._disk = file_system or DiskFileSystem()
         self._walk = LogWalk(targets, self._disk)
-        self._known: dict[str, Seen] | None = None
+        self._known: LogTable | None = None
         self._tails: dict[str, int] = {}
 
     def snapshot(self) -> None:
         """Remember the logs as they are; further calls do nothing, so that there is only one."""
         if self._known is None:
-            self._known = self._walk.walk()
+            self._known = LogTable()
+            self._walk.walk(self._known.add)
 
     def new_lines(self, *, final: bool = True) -> list[LogLines]:
         """The whole lines written since the last call, or the snapshot; the newest file first.
@@ -72,15 +73,17 @@ class LogScanner:
             self.snapshot()
             return []
         closed = frozenset(self._walk.blind)
-        current = self._walk.walk()
-        starts = self._starts(self._known, current, closed)
+        look = Look(self._known)
+        self._walk.walk(look.take)
+        changed = self._changed(self._known, look)
+        starts = self._starts(self._known, changed, look, closed)
         self._tails.clear()
-        self._known.update(current)
+        self._known.update(look.differing)
         found: list[LogLines] = []
         budget = self._max_bytes
-        newest = sorted(starts, key=current.__getitem__, reverse=True)[: self._max_files]
+        newest = sorted(starts, key=changed.__getitem__, reverse=True)[: self._max_files]
         for path in newest:
-            data, tail = self._read(path, current[path], starts[path], budget)
+            data, tail = self._read(path, changed[path], starts[path], budget)
             if tail is not None and not final:
                 self._tails[path] = tail
             if data:
@@ -88,49 +91,47 @@ class LogScanner:
                 budget -= len(data)
         return found
 
+    def _changed(self, known: LogTable, look: Look) -> dict[str, Seen]:
+        """Each file that changed, or of which an unfinished line waits."""
+        waiting = {path: seen for path in self._tails if (seen := look.get(path)) is not None}
+        return {**waiting, **look.changed()}
+
     def _starts(
-        self, known: dict[str, Seen], current: dict[str, Seen], closed: frozenset[str]
+        self, known: LogTable, changed: dict[str, Seen], look: Look, closed: frozenset[str]
     ) -> dict[str, int]:
         """Where the new bytes of each changed file begin.
 
         A file in a folder that could not be listed before is not new: it is taken as settled.
         """
-        changed = [path for path, seen in current.items() if known.get(path) != seen]
-        changed += [path for path in self._tails if known.get(path) == current.get(path)]
         moved = {
-            current[path][_INODE]
-            for path in changed
-            if path not in known or known[path][_INODE] != current[path][_INODE]
+            seen[_INODE]
+            for path, seen in changed.items()
+            if (old := known.get(path)) is None or old[_INODE] != seen[_INODE]
         }
         before: dict[int, str] = {}
         if moved:
             before = {seen[_INODE]: path for path, seen in known.items() if seen[_INODE] in moved}
         return {
-            path: self._start(path, known, before, current)
-            for path in changed
-            if path in known or not _lies_in(path, closed)
+            path: self._start(path, seen, known, before, look)
+            for path, seen in changed.items()
+            if known.get(path) is not None or not _lies_in(path, closed)
         }
 
     def _start(
-        self,
-        path: str,
-        known: dict[str, Seen],
-        before: dict[int, str],
-        current: dict[str, Seen],
+        self, path: str, seen: Seen, known: LogTable, before: dict[int, str], look: Look
     ) -> int:
         """The offset of a file that grew or was renamed; 0 for a new, a cut or a replaced one.
 
         Known by its inode: a rotated log is the same file under another name. Inodes are used
         again, so a file whose old name is gone is the same only where nothing else changed.
         """
-        seen = current[path]
-        old_path = path
-        if path not in known or known[path][_INODE] != seen[_INODE]:
+        old_path, old = path, known.get(path)
+        if old is None or old[_INODE] != seen[_INODE]:
             old_path = before.get(seen[_INODE], "")
-        old = known.get(old_path)
+            old = known.get(old_path)
         if old is None or not seen[_INODE] or seen[_SIZE] < old[_SIZE]:
             return 0
-        if old_path not in current and old != seen:
+        if old != seen and look.get(old_path) is None:
             return 0
         return self._tails.get(old_path, old[_SIZE])
 
@@ -156,7 +157,8 @@ class LogScanner:
         if self._known is None or not stat.S_ISREG(status.st_mode):
             return b"", None
         now = seen_of(status)
-        self._known[path] = now
+        folder, name = split_path(path)
+        self._known.add(folder, {name: now})
         if now[_INODE] != seen[_INODE] or now[_SIZE] < start:  # replaced or cut since the walk
             start = 0
         data, tail = read_lines(descriptor, start, now[_SIZE], limit)

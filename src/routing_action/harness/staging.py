@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from routing_action.domain.provider import Provider
@@ -49,6 +49,15 @@ class StagedSkills:
     def names(self) -> tuple[str, ...]:
         """The folder names of the skills that the provider should offer, each once."""
         return tuple(dict.fromkeys(skill.name for skill in self.skills))
+
+    def moved(self, old: Path, new: Path) -> StagedSkills:
+        """The same for a copy of the workspace; both paths are without links."""
+        skills = [replace(skill, path=new / skill.path.relative_to(old)) for skill in self.skills]
+        roots = [
+            f"{new}{root.removeprefix(str(old))}" if Path(root).is_relative_to(old) else root
+            for root in self.roots
+        ]
+        return replace(self, skills=tuple(skills), roots=tuple(roots))
 
 
 def find_skills(source: Path) -> tuple[Skill, ...]:
@@ -113,14 +122,23 @@ def staged_skills(
     found: list[Skill] = []
     roots: dict[str, None] = {}
     for folder in provider.skill_folders:
-        skills = skills_in(workspace / folder)
+        path = workspace / folder
+        skills = skills_in(path)
+        if not skills:
+            continue
         found += skills
-        if skills:
-            roots[str(workspace / folder)] = None
-            roots[os.path.realpath(workspace / folder)] = None
-        roots.update({os.path.realpath(skill.path.resolve().parent): None for skill in skills})
+        real = os.path.realpath(path)
+        roots.update({str(path): None, real: None})
+        roots.update({_real_parent(skill.path, path, real): None for skill in skills})
     notes = () if found else _elsewhere(workspace, provider, known_folders)
     return StagedSkills(tuple(found), tuple(roots), notes)
+
+
+def _real_parent(skill: Path, folder: Path, real: str) -> str:
+    """The folder that a skill really lies in; `real` is where the folder lies that it is in."""
+    if skill == folder or skill.is_symlink():
+        return str(skill.resolve().parent)
+    return real
 
 
 def _elsewhere(
@@ -168,13 +186,15 @@ def _is_inside(source: Path, path: object) -> bool:
 
 def skills_in(folder: Path) -> list[Skill]:
     """The skills right below a folder, or the folder itself where it is one; by name."""
+    top = str(folder)  # no Path for each entry: this is done for each unit
     try:
-        children = sorted(folder.iterdir())
+        names = sorted(os.listdir(top))  # noqa: PTH208
     except OSError:
         return []
     if _is_file(folder / SKILL_FILE):
         return [_read_skill(folder)]
-    return [_read_skill(path) for path in children if _is_file(path / SKILL_FILE)]
+    holding = [name for name in names if os.path.isfile(f"{top}/{name}/{SKILL_FILE}")]  # noqa: PTH113
+    return [_read_skill(folder / name) for name in holding]
 
 
 def _is_file(path: Path) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from routing_action.domain.transcript import EndedBy
 from routing_action.harness.descendants import Descendants
+from routing_action.harness.event_watch import call_when_set
 from routing_action.harness.leader import Leader
 from routing_action.harness.limits import SETTLE_SECONDS, SWEEP_SECONDS, ProcessLimits
 from routing_action.harness.pipes import OutputPipe, OutputSink
@@ -50,7 +51,7 @@ class Supervisor:
         self._drained: asyncio.Future[None] = self._loop.create_future()
         self._patience: asyncio.Future[None] = self._loop.create_future()
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._waiters: list[asyncio.Task[Any]] = []
+        self._stops: list[Callable[[], None]] = []
         self._started = self._loop.time()
         self._last_output = self._started
         self._terminal_at: float | None = None
@@ -88,6 +89,9 @@ class Supervisor:
         if ended_by is not EndedBy.EXIT:
             not_before = await self._terminate()
         elif await self._wait(self._drained, drain_seconds):
+            if self._descendants.are_gone():
+                await self._reap()
+                return ended_by
             not_before = await self._settle(self._quiet_since)
         else:
             not_before = time.monotonic()
@@ -112,9 +116,8 @@ class Supervisor:
             self.output_cut |= not pipe.close()
         for timer in self._timers.values():
             timer.cancel()
-        if not self._loop.is_closed():
-            for waiter in self._waiters:
-                waiter.cancel()
+        for stop in self._stops:
+            stop()
         self._leader.unwatch(self._loop)
         for pipe in self._pipes:
             pipe.close_sink()
@@ -129,14 +132,9 @@ class Supervisor:
         if self._limits.idle_seconds is not None:
             self._timer("idle", self._started + self._limits.idle_seconds, self._on_idle)
         if cancel is not None:
-            self._on_event(cancel, lambda: self._finish(EndedBy.CANCELLED))
+            self._stops.append(call_when_set(cancel, lambda: self._finish(EndedBy.CANCELLED)))
         if hurry is not None:
-            self._on_event(hurry, self._lose_patience)
-
-    def _on_event(self, event: asyncio.Event, action: Callable[[], None]) -> None:
-        waiter = self._loop.create_task(event.wait())
-        waiter.add_done_callback(lambda _: action())
-        self._waiters.append(waiter)
+            self._stops.append(call_when_set(hurry, self._lose_patience))
 
     def _timer(self, name: str, when: float, action: Callable[[], None]) -> None:
         self._timers[name] = self._loop.call_at(when, action)
