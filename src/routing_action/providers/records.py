@@ -14,18 +14,16 @@ from routing_action.domain.provider import ReadContext
 from routing_action.domain.transcript import (
     ApiFailure,
     EvidenceLine,
-    LineKind,
     Reading,
     split_lines,
 )
 from routing_action.providers.decoding import Record, decode_known, decode_record
 from routing_action.providers.heads import Head, Heads
-from routing_action.providers.proofs import QUOTE_LIMIT, TEXT_LIMIT, ProofWriter
-from routing_action.providers.standard_error import StderrRule, clean_text, find_failure
+from routing_action.providers.plain_text import BLANK, HeldText, count_lines, may_hold_records
+from routing_action.providers.proofs import QUOTE_LIMIT, ProofWriter
+from routing_action.providers.standard_error import StderrRule, find_failure
 
-_HELD_BYTES = 8 * 2**20
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
-_BLANK = b" \t\r\x00\xef\xbb\xbf"
 
 
 class RecordReader(ProofWriter, ABC):
@@ -43,8 +41,7 @@ class RecordReader(ProofWriter, ABC):
         """Start at line 0; `context` resolves paths."""
         super().__init__(context)
         self._texts = 0
-        self._held: list[tuple[int, str]] = []
-        self._held_bytes = 0
+        self._held = HeldText()
         self._records = 0
         self._stderr: tuple[ApiFailure, str] | None = None
         self._finished = False
@@ -54,7 +51,7 @@ class RecordReader(ProofWriter, ABC):
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line; blank lines count for the numbering alone."""
         self.number += 1
-        if not line.startswith(b"{") and not line.strip(_BLANK):
+        if not line.startswith(b"{") and not line.strip(BLANK):
             return ()
         record = decode_record(line)
         if record is None or not self.is_record(record):
@@ -75,6 +72,9 @@ class RecordReader(ProofWriter, ABC):
 
     def feed_block(self, block: bytes) -> list[EvidenceLine]:
         """Take whole lines at once: the same as `feed` of each, and fast where most are quiet."""
+        if not may_hold_records(block):
+            self._pass_text(block)
+            return []
         lines = split_lines(block)
         found: list[EvidenceLine] = []
         heads = self.heads.read(lines)
@@ -150,7 +150,7 @@ class RecordReader(ProofWriter, ABC):
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
         """What a line of plain-text output proves; a mention unless a subclass knows better."""
-        return (self.line(LineKind.MENTION, text),)
+        return self.mention(text)
 
     def in_subagent(self, record: Record) -> bool:
         """True where a record belongs to a sub-agent."""
@@ -161,9 +161,16 @@ class RecordReader(ProofWriter, ABC):
     def _hold_text(self, line: bytes) -> None:
         """A line that is no record: text mode if no record ever comes, else unrecognised."""
         self._texts += 1
-        if not self.recognised and self._held_bytes < _HELD_BYTES:
-            self._held.append((self.number, clean_text(line)[:TEXT_LIMIT]))
-            self._held_bytes += min(len(line), TEXT_LIMIT)
+        if not self.recognised:
+            self._held.add(self.number, line)
+
+    def _pass_text(self, block: bytes) -> None:
+        """Lines of which none is a record: only the first of all are looked at one by one."""
+        count, said = count_lines(block)
+        if not self.recognised and not self._held.is_full:
+            self._held.add_block(self.number + 1, block)
+        self.number += count
+        self._texts += said
 
     def _settle_stderr(self, exit_code: int | None, *, busy: bool) -> None:
         """Standard error counts only where the run did not end well by its own account.
