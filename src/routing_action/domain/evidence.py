@@ -6,7 +6,7 @@ Order of hits: lower tier, then higher score, then CLI output over logs, then fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from routing_action.domain.naming import names_token
@@ -128,6 +128,12 @@ class EvidenceCollector:
     def may_name(self) -> Callable[[str], bool] | None:
         """What a reader may rule texts out by."""
         return self.prefilter.may_name if self.prefilter is not None else None
+
+    @property
+    def naming_lines(self) -> Callable[[bytes, Sequence[bytes]], Container[int]] | None:
+        """What a reader may rule undecoded lines out by."""
+        prefilter = self.prefilter
+        return prefilter.naming_lines if prefilter is not None and prefilter.knows_lines else None
 
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -48,13 +48,16 @@ class ReadContext:
 
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
-    Where `may_name` is given, text that it rules out need not be told: it can name no token.
+    Where `may_name` is given, text that it rules out need not be told: it can name no token. Where
+    `naming_lines` is given too, it says of a block of JSON lines, before they are decoded, in which
+    of them a string may name one: their places.
     """
 
     skills_roots: tuple[str, ...] = ()
     cwd: str = ""
     home: str = ""
     may_name: Callable[[str], bool] | None = None
+    naming_lines: Callable[[bytes, Sequence[bytes]], Container[int]] | None = None
 
 
 def template_variable(agent: str) -> str:

@@ -76,16 +76,33 @@ class RecordReader(ProofWriter, ABC):
             self._pass_text(block)
             return []
         lines = split_lines(block)
+        naming = self.context.naming_lines if self.heads.skims else None
+        heads = self.heads.read(lines, skims=naming is not None)
+        loud = stops = self.loud(heads)
+        if naming is not None:
+            if len(loud) < len(lines):
+                some = [lines[place] for place in loud]
+                named = naming(b"\n".join(some), some)
+            else:
+                named = naming(block, lines)
+            skims = self.heads.skims
+            stops = [
+                place
+                for count, place in enumerate(loud)
+                if heads[place].type not in skims or count in named
+            ]
+        take = self._skim if len(stops) < len(loud) else self._skip
         found: list[EvidenceLine] = []
-        heads = self.heads.read(lines)
-        first = 0
-        for place in self.loud(heads):
-            if place > first:
-                self.pass_over(heads[first:place])
-            found += self._feed_loud(lines[place], heads[place])
-            first = place + 1
-        if len(heads) > first:
-            self.pass_over(heads[first:])
+        first, end = 0, len(lines)
+        for stop in (*stops, end):
+            while first < stop:
+                first += take(lines, heads, first, stop)
+                if first < stop:
+                    found += self._feed_loud(lines[first], heads[first])
+                    first += 1
+            if stop < end:
+                found += self._feed_loud(lines[stop], heads[stop])
+                first = stop + 1
         return found
 
     def _feed_loud(self, line: bytes, head: Head) -> Iterable[EvidenceLine]:
@@ -100,8 +117,15 @@ class RecordReader(ProofWriter, ABC):
         """The places of the records that must be decoded."""
         return self.heads.loud(heads)
 
+    def skim(self, lines: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+        """Take records from `first` on that name no token, by their heads: how many could be.
+
+        Among them are quiet ones, which are counted by `pass_over` as the others are.
+        """
+        return stop - first
+
     def pass_over(self, heads: Sequence[Any]) -> None:
-        """Count quiet records, of which every one is recognised."""
+        """Count records that are not decoded, of which every one is recognised."""
         self.number += len(heads)
         self._records += len(heads)
         self.recognised += len(heads)
@@ -157,6 +181,15 @@ class RecordReader(ProofWriter, ABC):
         return False
 
     # ---- inside
+
+    def _skip(self, _: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+        self.pass_over(heads[first:stop])
+        return stop - first
+
+    def _skim(self, lines: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+        count = self.skim(lines, heads, first, stop)
+        self.pass_over(heads[first : first + count])
+        return count
 
     def _hold_text(self, line: bytes) -> None:
         """A line that is no record: text mode if no record ever comes, else unrecognised."""
