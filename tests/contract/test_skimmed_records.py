@@ -14,7 +14,7 @@ from routing_action.domain.evidence import EvidenceCollector
 from routing_action.domain.prefilter import Engine, Prefilter
 from routing_action.domain.provider import ReadContext
 from routing_action.providers.discovery import all_providers
-from tests.streams import OPENING, jsonl, run_of
+from tests.streams import OPENING, jsonl, run_of, say, shell
 from tests.ways import ENGINES, read_in_blocks, read_plainly, split_at
 
 TOKENS = ("widget-test", "notes.md")
@@ -49,6 +49,19 @@ INPUTS = st.sampled_from(
         {"pattern": "x", "path": "widget-test"},
         "widget-test",
         None,
+    ]
+)
+COMMANDS = st.sampled_from(
+    [
+        "ls -l",
+        "/bin/bash -lc 'cat src/x.py'",
+        "cat wid'get'-test/SKILL.md",
+        "cat /repo/.agents/skills/widget-test/SKILL.md",
+        "cat /repo/notes.md",
+        'cat "no"tes.md',
+        "cat $x",
+        "",
+        ["cat", "notes.md"],
     ]
 )
 kinds = st.sampled_from(
@@ -102,15 +115,46 @@ def records(draw: st.DrawFn) -> dict[str, Any]:
     return record | changes.get(extra, {})
 
 
+@st.composite
+def items(draw: st.DrawFn) -> dict[str, Any]:
+    """A record of codex' stream, most often a command that begins or ends."""
+    kind = draw(st.sampled_from(["item.started", "item.completed", "item.completed", "error", "x"]))
+    item: dict[str, Any] = {
+        "type": draw(
+            st.sampled_from(
+                [*["command_execution"] * 6, "agent_message", "reasoning", "error", "mcp_tool_call"]
+            )
+        ),
+        "id": draw(IDS),
+        "command": draw(COMMANDS),
+        "text": draw(TEXTS),
+        "aggregated_output": draw(TEXTS),
+        "exit_code": draw(st.sampled_from([0, 0, 1, None])),
+    }
+    changes: dict[int, dict[str, Any]] = {
+        0: {"item": None},
+        1: {"item": {**item, "cwd": "/repo/notes.md"}},
+        2: {"item": {**item, "cwd": "/repo"}},
+        3: {"msg": {"type": "agent_message", "message": "notes.md"}},
+        4: {"msg": None},
+        5: {"item": {**item, "command": None}},
+    }
+    return {"type": kind, "item": item, **changes.get(draw(st.integers(0, 15)), {})}
+
+
 def agree(
-    data: bytes, places: Sequence[int] = (), tokens: tuple[str, ...] = TOKENS
+    data: bytes,
+    places: Sequence[int] = (),
+    tokens: tuple[str, ...] = TOKENS,
+    *,
+    agent: str = "claude",
 ) -> dict[str, Any]:
     """What both ways say, once it is known that they agree."""
-    plain = read_plainly("claude", data, b"429 rate limit\n", tokens, exit_code=1)
+    plain = read_plainly(agent, data, b"429 rate limit\n", tokens, exit_code=1)
     for engine in ENGINES:
         pieces = split_at(data, places)
         said = read_in_blocks(
-            "claude", pieces, b"429 rate limit\n", tokens, engine=engine, exit_code=1
+            agent, pieces, b"429 rate limit\n", tokens, engine=engine, exit_code=1
         )
         assert said == plain, engine
     return plain
@@ -132,6 +176,14 @@ def test_any_mixture_of_records_says_the_same(
     agree("\n".join(work).encode(), places)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+@given(found=st.lists(items(), max_size=14), places=st.lists(st.integers(0, 4_000), max_size=3))
+def test_any_mixture_of_items_says_the_same(found: list[dict[str, Any]], places: list[int]) -> None:
+    """Commands begun and never done, done and never begun, told otherwise, and ids used twice."""
+    opening = (say("codex", "First."), *shell("codex", "true"))
+    agree(jsonl(*OPENING["codex"], *opening, *found), places, agent="codex")
+
+
 def message(role: str, **block: object) -> dict[str, Any]:
     return {"type": role, "message": {"content": [block]}}
 
@@ -144,23 +196,25 @@ ACTIVE = (
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_most_records_of_a_run_are_not_decoded(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+    agent: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would be of no use; what names a token is."""
     decoded: list[bytes] = []
-    collector = EvidenceCollector("claude", TOKENS, prefilter=Prefilter(TOKENS, engine))
+    collector = EvidenceCollector(agent, TOKENS, prefilter=Prefilter(TOKENS, engine))
     context = ReadContext(may_name=collector.may_name, naming_lines=collector.naming_lines)
-    reader: Any = all_providers()["claude"].reader(context)
-    reader.feed_block(run_of("claude", *ACTIVE))
+    reader: Any = all_providers()[agent].reader(context)
+    work = (say(agent, "Fine."), *shell(agent, "true", "x"))
+    reader.feed_block(run_of(agent, *work))
 
     def note(line: bytes, _: object) -> tuple[()]:
         decoded.append(line)
         return ()
 
     monkeypatch.setattr(reader, "_feed_loud", note)
-    naming = message("assistant", type="text", text="See notes.md.")
-    reader.feed_block(jsonl(*ACTIVE, naming, *ACTIVE))
+    naming = say(agent, "See notes.md.")
+    reader.feed_block(jsonl(*work, naming, *work))
     assert decoded == [jsonl(naming)[:-1]]
 
 

@@ -48,6 +48,7 @@ class ProofWriter(RunSummary):
         self._subagent = False
         self._active = False
         self._calls = PendingCalls()
+        self._idle_command: str | None = None
         self._seen_cwd: tuple[str | None, bool] = (None, False)
 
     @property
@@ -173,6 +174,14 @@ class ProofWriter(RunSummary):
         if not is_plain or line.translate(None, _JSON_SIGNS) != line:
             return False
         return b"skill" not in line.lower()
+
+    def is_idle_command(self, command: str) -> bool:
+        """True where a command whose line names no token is activity alone."""
+        if command != self._idle_command:
+            if self._matters(Call("shell", "", command, 0, b"")):
+                return False
+            self._idle_command = command
+        return True
 
     def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
         """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""
