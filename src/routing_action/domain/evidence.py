@@ -6,11 +6,12 @@ Order of hits: lower tier, then higher score, then CLI output over logs, then fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from routing_action.domain.naming import names_token
 from routing_action.domain.prefilter import Prefilter
+from routing_action.domain.provider import Naming
 from routing_action.domain.tiers import (
     MENTION_SCORE,
     TOOL_USE_SCORE,
@@ -130,7 +131,7 @@ class EvidenceCollector:
         return self.prefilter.may_name if self.prefilter is not None else None
 
     @property
-    def naming_lines(self) -> Callable[[bytes, Sequence[bytes]], Container[int]] | None:
+    def naming_lines(self) -> Naming | None:
         """What a reader may rule undecoded lines out by."""
         prefilter = self.prefilter
         return prefilter.naming_lines if prefilter is not None and prefilter.knows_lines else None

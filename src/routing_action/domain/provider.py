@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from routing_action.domain.transcript import EvidenceLine, Reading
+
+Naming: TypeAlias = Callable[[bytes, Sequence[bytes]], Collection[int]]
+"""Takes a block and its lines, and gives the places of some of them."""
 
 
 class Reader(Protocol):
@@ -57,7 +60,7 @@ class ReadContext:
     cwd: str = ""
     home: str = ""
     may_name: Callable[[str], bool] | None = None
-    naming_lines: Callable[[bytes, Sequence[bytes]], Container[int]] | None = None
+    naming_lines: Naming | None = None
 
 
 def template_variable(agent: str) -> str:

@@ -36,11 +36,18 @@ class Hidden(msgspec.Struct, gc=False, tag="redacted_thinking"):
     """Reasoning that is not told."""
 
 
+class Arguments(msgspec.Struct, gc=False, frozen=True):
+    """What a tool is called with, if that is a command."""
+
+    command: str = ""
+
+
 class Used(msgspec.Struct, gc=False, tag="tool_use"):
     """A tool call."""
 
     id: str
     name: str
+    input: Arguments = Arguments()
 
 
 class UsedByServer(Used, gc=False, tag="server_tool_use"):
@@ -76,7 +83,7 @@ class ClaudeRecord(ClaudeHead):
 class ClaudeSkimmer(RecordReader, ABC):
     """The part of the reader that skims."""
 
-    def skim(self, lines: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+    def skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
         """Take turns and results of idle calls."""
         turns, place = 0, first
         for place in range(first, stop):
@@ -85,7 +92,7 @@ class ClaudeSkimmer(RecordReader, ABC):
             if kind == "assistant":
                 if head.error is not None or head.has_failed is not None:
                     break
-                if not self._skim_turn(head.message.content, lines[place]):
+                if not self._skim_turn(head.message.content):
                     break
                 turns += 1
             elif kind == "user" and not self._skim_results(head.message.content):
@@ -96,7 +103,7 @@ class ClaudeSkimmer(RecordReader, ABC):
             self.turn(turns)
         return place - first
 
-    def _skim_turn(self, content: Sequence[object] | None, line: bytes) -> bool:
+    def _skim_turn(self, content: Sequence[object] | None) -> bool:
         """True where what the assistant did was taken."""
         if content is None:
             return False
@@ -106,7 +113,9 @@ class ClaudeSkimmer(RecordReader, ABC):
         for call in calls:
             if not self._active or call.name == "Skill":
                 return False
-            if call.name in SHELLS and not self.is_plain_command(line):
+            if call.name in SHELLS and not self.is_idle_command(
+                call.input.command, self.context.cwd
+            ):
                 return False
         for call in calls:
             self._calls.open_idle(call.id)

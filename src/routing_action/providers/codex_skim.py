@@ -53,7 +53,7 @@ class CodexRecord(CodexHead):
 class CodexSkimmer(RecordReader, ABC):
     """The part of the reader that skims."""
 
-    def skim(self, lines: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+    def skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
         """Take turns and commands that are idle."""
         turns, place = 0, first
         for place in range(first, stop):

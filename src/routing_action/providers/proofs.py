@@ -20,8 +20,6 @@ QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
 _TARGET_LIMIT = 4_000
 _SHELL_SIGNS = "'\"\\`^\n"
-# The same and a variable, as they stand in a JSON string: quotes and newlines have a backslash.
-_JSON_SIGNS = b"'\\`^$"
 
 
 def _always(_text: str) -> bool:
@@ -48,8 +46,7 @@ class ProofWriter(RunSummary):
         self._subagent = False
         self._active = False
         self._calls = PendingCalls()
-        self._idle_command: str | None = None
-        self._seen_cwd: tuple[str | None, bool] = (None, False)
+        self._seen_cwd = ("", True)
 
     @property
     def quote(self) -> str:
@@ -161,27 +158,16 @@ class ProofWriter(RunSummary):
             bare = bare.replace(sign, "")
         return "$" in text or "skill" in bare.casefold() or self._may_name(f"{text}\n{bare}")
 
-    def is_plain_command(self, line: bytes) -> bool:
-        """True where the command in a JSON line that names no token is activity alone.
-
-        That is so where no sign can put a name together, and no skill is spoken of.
-        """
-        cwd, is_plain = self._seen_cwd
-        if cwd != self.context.cwd:
-            cwd = self.context.cwd
-            is_plain = not self._matters(Call("shell", "", "", 0, b"", cwd=cwd))
-            self._seen_cwd = (cwd, is_plain)
-        if not is_plain or line.translate(None, _JSON_SIGNS) != line:
+    def is_idle_command(self, command: str, cwd: str = "") -> bool:
+        """True where a command is activity alone, if no string of its line names a token."""
+        if cwd != self._seen_cwd[0]:
+            self._seen_cwd = (cwd, not self._matters(Call("shell", "", "", 0, b"", cwd=cwd)))
+        if "$" in command or not self._seen_cwd[1]:
             return False
-        return b"skill" not in line.lower()
-
-    def is_idle_command(self, command: str) -> bool:
-        """True where a command whose line names no token is activity alone."""
-        if command != self._idle_command:
-            if self._matters(Call("shell", "", command, 0, b"")):
-                return False
-            self._idle_command = command
-        return True
+        bare = command
+        for sign in _SHELL_SIGNS:
+            bare = bare.replace(sign, "")
+        return "skill" not in bare.casefold() and (bare == command or not self._may_name(bare))
 
     def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
         """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""

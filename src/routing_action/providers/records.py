@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from routing_action.domain.provider import ReadContext
+from routing_action.domain.provider import Naming, ReadContext
 from routing_action.domain.transcript import (
     ApiFailure,
     EvidenceLine,
@@ -80,23 +80,13 @@ class RecordReader(ProofWriter, ABC):
         heads = self.heads.read(lines, skims=naming is not None)
         loud = stops = self.loud(heads)
         if naming is not None:
-            if len(loud) < len(lines):
-                some = [lines[place] for place in loud]
-                named = naming(b"\n".join(some), some)
-            else:
-                named = naming(block, lines)
-            skims = self.heads.skims
-            stops = [
-                place
-                for count, place in enumerate(loud)
-                if heads[place].type not in skims or count in named
-            ]
+            stops = self._must_decode(naming, block, lines, heads, loud)
         take = self._skim if len(stops) < len(loud) else self._skip
         found: list[EvidenceLine] = []
         first, end = 0, len(lines)
         for stop in (*stops, end):
             while first < stop:
-                first += take(lines, heads, first, stop)
+                first += take(heads, first, stop)
                 if first < stop:
                     found += self._feed_loud(lines[first], heads[first])
                     first += 1
@@ -104,6 +94,28 @@ class RecordReader(ProofWriter, ABC):
                 found += self._feed_loud(lines[stop], heads[stop])
                 first = stop + 1
         return found
+
+    def _must_decode(
+        self,
+        naming: Naming,
+        block: bytes,
+        lines: list[bytes],
+        heads: list[Any],
+        loud: list[int],
+    ) -> list[int]:
+        """Of the loud lines those of which more is asked than a head, whatever was read before."""
+        if len(loud) < len(lines):
+            lines = [lines[place] for place in loud]
+            heads = [heads[place] for place in loud]
+            block = b"\n".join(lines)
+        named, skims = naming(block, lines), self.heads.skims
+        if skims.issuperset([head.type for head in heads]):
+            return [loud[count] for count in sorted(named)]
+        return [
+            place
+            for count, place in enumerate(loud)
+            if heads[count].type not in skims or count in named
+        ]
 
     def _feed_loud(self, line: bytes, head: Head) -> Iterable[EvidenceLine]:
         """Spare a line that is known to be a record what tells whether it is one."""
@@ -117,7 +129,7 @@ class RecordReader(ProofWriter, ABC):
         """The places of the records that must be decoded."""
         return self.heads.loud(heads)
 
-    def skim(self, lines: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+    def skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
         """Take records from `first` on that name no token, by their heads: how many could be.
 
         Among them are quiet ones, which are counted by `pass_over` as the others are.
@@ -182,12 +194,12 @@ class RecordReader(ProofWriter, ABC):
 
     # ---- inside
 
-    def _skip(self, _: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
+    def _skip(self, heads: Sequence[Any], first: int, stop: int) -> int:
         self.pass_over(heads[first:stop])
         return stop - first
 
-    def _skim(self, lines: Sequence[bytes], heads: Sequence[Any], first: int, stop: int) -> int:
-        count = self.skim(lines, heads, first, stop)
+    def _skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
+        count = self.skim(heads, first, stop)
         self.pass_over(heads[first : first + count])
         return count
 
