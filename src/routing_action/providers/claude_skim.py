@@ -90,9 +90,7 @@ class ClaudeSkimmer(RecordReader, ABC):
             head = heads[place]
             kind = head.type
             if kind == "assistant":
-                if head.error is not None or head.has_failed is not None:
-                    break
-                if not self._skim_turn(head.message.content):
+                if not self._skim_turn(head):
                     break
                 turns += 1
             elif kind == "user" and not self._skim_results(head.message.content):
@@ -103,24 +101,34 @@ class ClaudeSkimmer(RecordReader, ABC):
             self.turn(turns)
         return place - first
 
-    def _skim_turn(self, content: Sequence[object] | None) -> bool:
+    def _skim_turn(self, head: ClaudeRecord) -> bool:
         """True where what the assistant did was taken."""
-        if content is None:
+        content = head.message.content
+        if content is None or head.error is not None or head.has_failed is not None:
             return False
-        calls = [block for block in content if isinstance(block, Used)]
-        if len(calls) < len(content) and not self.summary.has_text:
-            return False
-        for call in calls:
-            if not self._active or call.name == "Skill":
+        calls = False
+        for block in content:
+            if isinstance(block, Used):
+                calls = True
+                if not (self._active and self._is_idle(block)):
+                    return False
+            elif not self.summary.has_text:
                 return False
-            if call.name in SHELLS and not self.is_idle_command(
-                call.input.command, self.context.cwd
-            ):
-                return False
-        for call in calls:
-            self._calls.open_idle(call.id)
-        self.tool_events += len(calls)
+        if calls:
+            self._open(content)
         return True
+
+    def _open(self, content: Iterable[object]) -> None:
+        for block in content:
+            if isinstance(block, Used):
+                self.tool_events += 1
+                self._calls.open_idle(block.id)
+
+    def _is_idle(self, call: Used) -> bool:
+        """True for a call that is activity alone, if no string of its line names a token."""
+        if call.name in SHELLS:
+            return self.is_idle_command(call.input.command, self.context.cwd)
+        return call.name != "Skill"
 
     def _skim_results(self, content: Iterable[object] | None) -> bool:
         """True where the results of a record were taken; to take an idle one twice does nothing."""
