@@ -67,7 +67,8 @@ def read_in_blocks(
     """The path of `run` and `evaluate`."""
     prefilter = Prefilter((*tokens, *words), engine)
     collector = EvidenceCollector(agent, tuple(tokens), tuple(words), prefilter=prefilter)
-    reader = all_providers()[agent].reader(ReadContext(may_name=prefilter.may_name))
+    context = ReadContext(may_name=collector.may_name, naming_lines=collector.naming_lines)
+    reader = all_providers()[agent].reader(context)
     for block in blocks_of(pieces):
         collector.extend(reader.feed_block(block))
     return _finish(reader, collector, stderr, exit_code)

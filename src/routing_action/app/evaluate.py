@@ -53,7 +53,9 @@ def read_transcript(
     exit_code: int | None,
 ) -> Reading:
     """Feed a whole transcript, in blocks of lines, into a reader and collect its evidence."""
-    reader = provider.reader(replace(context, may_name=evidence.may_name))
+    reader = provider.reader(
+        replace(context, may_name=evidence.may_name, naming_lines=evidence.naming_lines)
+    )
     with no_collector():
         for block in stdout:
             evidence.extend(reader.feed_block(block))

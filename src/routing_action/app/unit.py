@@ -221,7 +221,9 @@ class UnitRunner:
             unit.case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
         )
         evidence = self._collector(unit, expectations)
-        context = replace(launch.context, may_name=evidence.may_name)
+        context = replace(
+            launch.context, may_name=evidence.may_name, naming_lines=evidence.naming_lines
+        )
         return _Trace(expectations, evidence, provider.reader(context))
 
     def _collector(self, unit: Unit, expectations: Expectations) -> EvidenceCollector:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from routing_action.domain.naming import names_token
 from routing_action.domain.prefilter import Prefilter
+from routing_action.domain.provider import Naming
 from routing_action.domain.tiers import (
     MENTION_SCORE,
     TOOL_USE_SCORE,
@@ -128,6 +129,12 @@ class EvidenceCollector:
     def may_name(self) -> Callable[[str], bool] | None:
         """What a reader may rule texts out by."""
         return self.prefilter.may_name if self.prefilter is not None else None
+
+    @property
+    def naming_lines(self) -> Naming | None:
+        """What a reader may rule undecoded lines out by."""
+        prefilter = self.prefilter
+        return prefilter.naming_lines if prefilter is not None and prefilter.knows_lines else None
 
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""

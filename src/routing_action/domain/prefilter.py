@@ -8,8 +8,11 @@ installed (the extra `fast`) and there is much to search for; see docs/decisions
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
-from functools import cache
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from itertools import accumulate
 from typing import Any, Literal, TypeAlias
 
 from routing_action.domain.naming import is_file_token, split_path
@@ -27,6 +30,10 @@ _OTHERS = f"{FOLD_TO_ASCII}\u0307"
 _SIGNS = "-_/.: "
 """Signs that names have, and that are the same in every case."""
 _RE2_FOLDS = "ſ\u212a"
+# What a needle must be of to stand in one JSON string: readers join strings by other signs.
+_WORD = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+# An escape that may stand for a letter; the others stand for signs that no word has.
+_ESCAPED_LETTER = re.compile(rb"\\u(?!00[01])")
 _MANY_NEEDLES = 8
 _WORTH_RE2 = 6_000
 """From so many needles, and needles times characters, on re2 wins: a call takes microseconds."""
@@ -46,10 +53,11 @@ class Prefilter:
         self._ascii = all(map(str.isascii, needles))
         self._plain = needles
         self._mark = next((sign for sign in _SIGNS if all(sign in one for one in needles)), "")
-        self._search: Callable[[bytes], object] | None = None
+        self._search: Callable[..., Any] | None = None
         wins = engine == "auto" and len(needles) >= _MANY_NEEDLES and has_re2()
         if self._ascii and (engine == "re2" or wins):
             self._search = _compile_re2(needles)
+        self.knows_lines = self._ascii and all(map(_WORD.fullmatch, needles))
         self._re2_from = 0 if engine == "re2" else _WORTH_RE2 // max(1, len(needles))
 
     def may_name(self, text: str) -> bool:
@@ -65,6 +73,36 @@ class Prefilter:
             return any(map(text.lower().__contains__, self._plain))
         lowered = _encode(text).lower()
         return any(map(lowered.__contains__, self._encoded.values())) or _has_other_letters(text)
+
+    def naming_lines(self, block: bytes, lines: Sequence[bytes]) -> set[int]:
+        """The places of the JSON lines of which a decoded string may name one of the tokens.
+
+        They are those of the block. To be asked only where `knows_lines` is True: where every
+        needle is a plain word.
+        """
+        found: set[int] = set()
+        if not block.isascii():
+            found.update(place for place, line in enumerate(lines) if _has_other_bytes(line))
+        ends: list[int] = []
+        for find in self._finders(block):
+            start = find(0)
+            while start >= 0:
+                ends = ends or list(accumulate(len(line) + 1 for line in lines))
+                place = bisect_right(ends, start)
+                found.add(place)
+                start = find(ends[place]) if ends[place] < len(block) else -1
+        return found
+
+    def _finders(self, block: bytes) -> Iterator[Callable[[int], int]]:
+        """Searches of a block that go on from a place, and give -1 where they find nothing."""
+        if b"\\" in block and b"\\u" in block:
+            yield partial(_find, _ESCAPED_LETTER.search, block)
+        if self._search is not None:
+            yield partial(_find, self._search, block)
+            return
+        lowered = block.lower()
+        for needle in self._plain:
+            yield partial(lowered.find, needle.encode())
 
     def among(self, text: str, tokens: Iterable[str]) -> list[str]:
         """Those of the tokens that the text may name, in their order."""
@@ -109,12 +147,21 @@ def _has_other_letters(text: str) -> bool:
     return not text.isascii() and any(map(text.__contains__, _OTHERS))
 
 
+def _has_other_bytes(line: bytes) -> bool:
+    return not line.isascii() and _has_other_letters(line.decode("utf-8", "replace"))
+
+
+def _find(search: Callable[[bytes, int], Any], block: bytes, start: int) -> int:
+    match = search(block, start)
+    return match.start() if match else -1
+
+
 def _fold(text: str) -> str:
     """Folded; the dotted and the dotless i too, which are an i to a regular expression alone."""
     return text.casefold().replace("ı", "i").replace("i̇", "i")
 
 
-def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:
+def _compile_re2(needles: Iterable[str]) -> Callable[..., Any]:
     re2: Any = importlib.import_module("re2")
     options = re2.Options()
     options.case_sensitive = False
@@ -122,5 +169,5 @@ def _compile_re2(needles: Iterable[str]) -> Callable[[bytes], object]:
     options.log_errors = False
     others = "".join(letter for letter in _OTHERS if letter not in _RE2_FOLDS)
     pattern = "|".join((*map(re2.escape, needles), f"[{others}]"))
-    search: Callable[[bytes], object] = re2.compile(pattern, options).search
+    search: Callable[..., Any] = re2.compile(pattern, options).search
     return search

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from routing_action.domain.transcript import EvidenceLine, Reading, Usage
+
+Naming: TypeAlias = Callable[[bytes, Sequence[bytes]], Collection[int]]
+"""Takes a block and its lines, and gives the places of some of them."""
 
 
 class Reader(Protocol):
@@ -48,13 +51,16 @@ class ReadContext:
 
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
-    Where `may_name` is given, text that it rules out need not be told: it can name no token.
+    Where `may_name` is given, text that it rules out need not be told: it can name no token. Where
+    `naming_lines` is given too, it says of a block of JSON lines, before they are decoded, in which
+    of them a string may name one: their places.
     """
 
     skills_roots: tuple[str, ...] = ()
     cwd: str = ""
     home: str = ""
     may_name: Callable[[str], bool] | None = None
+    naming_lines: Naming | None = None
 
 
 def template_variable(agent: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import os
 from collections.abc import Callable
 from typing import Protocol
@@ -60,6 +62,7 @@ class OutputPipe:
         self._sink_open = True
         self._loop = asyncio.get_running_loop()
         os.set_blocking(descriptor, False)
+        _widen(descriptor)
 
     def open(self) -> None:
         """Start reading."""
@@ -118,3 +121,9 @@ class OutputPipe:
         except Exception as error:  # a sink is another's code
             self._failed = True
             self._on_failure(error)
+
+
+def _widen(descriptor: int) -> None:
+    """Let a pipe hold a whole chunk, where the system can do that and allows it."""
+    with contextlib.suppress(AttributeError, OSError):
+        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, READ_BYTES)

@@ -10,6 +10,7 @@ from routing_action.domain.naming import plugin_of, same_skill, skill_folder
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.tiers import canonical_call
 from routing_action.domain.transcript import ApiFailure, EvidenceLine, LineKind, Usage
+from routing_action.providers.claude_skim import SHELLS, ClaudeHead, ClaudeRecord, ClaudeSkimmer
 from routing_action.providers.decoding import (
     Record,
     as_amount,
@@ -21,8 +22,7 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.providers.heads import Head, Heads
-from routing_action.providers.records import RecordReader
+from routing_action.providers.heads import Heads
 
 _BASE = "Base directory for this skill:"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
@@ -35,16 +35,10 @@ _QUIET = frozenset(
 )
 
 
-class ClaudeHead(Head):
-    """A system record is told by its subtype."""
-
-    subtype: str = ""
-
-
-class ClaudeReader(RecordReader):
+class ClaudeReader(ClaudeSkimmer):
     """Reads `claude -p --output-format stream-json`, and the same records in session logs."""
 
-    heads = Heads(_QUIET.__contains__, ClaudeHead)
+    heads = Heads(_QUIET.__contains__, ClaudeRecord, ClaudeHead, ("assistant", "user"))
 
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""
@@ -73,8 +67,9 @@ class ClaudeReader(RecordReader):
         """Of system records only those that open a run or tell of a retry."""
         return [
             place
-            for place in self.heads.loud(heads)
-            if heads[place].type != "system" or heads[place].subtype in _TOLD_BY_SUBTYPE
+            for place, head in enumerate(heads)
+            if head.type not in _QUIET
+            and (head.type != "system" or head.subtype in _TOLD_BY_SUBTYPE)
         ]
 
     def _system(self, record: Record) -> Iterable[EvidenceLine]:
@@ -137,7 +132,7 @@ class ClaudeReader(RecordReader):
             partial = (as_count(arguments.get("offset")) or 0) > 1
             path = as_text(arguments.get("file_path"))
             self.call(identity, "file", name, path, partial=partial)
-        elif name in ("Bash", "PowerShell"):
+        elif name in SHELLS:
             command = as_text(arguments.get("command"))
             self.call(identity, "shell", name, command, cwd=self.context.cwd)
         else:

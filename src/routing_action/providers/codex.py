@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.transcript import EvidenceLine, Usage
 from routing_action.providers.codex_sessions import CodexSessionReader
+from routing_action.providers.codex_skim import CodexHead, CodexRecord, CodexSkimmer
 from routing_action.providers.decoding import (
     Record,
     as_count,
@@ -25,8 +24,7 @@ from routing_action.providers.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.providers.heads import Head, Heads
-from routing_action.providers.records import RecordReader
+from routing_action.providers.heads import Heads
 from routing_action.providers.standard_error import StderrRule
 
 _QUIET = frozenset({"thread.started", "turn.started", "item.updated"})
@@ -43,22 +41,10 @@ _PROTOCOL_QUIET = frozenset(
 _HEADER = frozenset({"prompt", "workdir", "sandbox"})
 
 
-class CodexMessage(msgspec.Struct, gc=False):
-    """An event of the older protocol."""
-
-    type: str = ""
-
-
-class CodexHead(Head):
-    """The older protocol has its events under `msg`."""
-
-    msg: CodexMessage | None = None
-
-
-class CodexReader(RecordReader):
+class CodexReader(CodexSkimmer):
     """Reads the JSON lines of `codex exec`."""
 
-    heads = Heads(_QUIET.__contains__, CodexHead)
+    heads = Heads(_QUIET.__contains__, CodexRecord, CodexHead, ("item.started", "item.completed"))
 
     shell_loads = True
     prose_on_stderr = True

@@ -104,7 +104,7 @@ class CopilotReader(RecordReader):
         failed = _FAILED_LINE.fullmatch(text)
         match = loaded or failed
         if match is None:
-            return (self.line(LineKind.MENTION, text),)
+            return super().on_text(text)
         self.tool_events += 1
         kind = LineKind.LOAD if loaded else LineKind.ATTEMPT
         skill = match["skill"]

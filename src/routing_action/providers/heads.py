@@ -7,7 +7,7 @@ slow and lenient way (`decode_record`), which accepts all that is accepted here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -29,22 +29,32 @@ class Heads:
 
     `is_quiet` is asked for the type of a record, once for each; "" is never quiet. `shape` is the
     head to read where the type alone does not decide; the reader then overrides `loud`.
+
+    `skims` are types of which most records are no more than counts, where no string of theirs names
+    a token: a reader's `skim` takes those by heads of the `shape`. A line that does not fit it is
+    read as a `simple` head; one of these types then has no head.
     """
 
     def __init__(
-        self, is_quiet: Callable[[str], bool] | None = None, shape: type[Any] = Head
+        self,
+        is_quiet: Callable[[str], bool] | None = None,
+        shape: type[Any] = Head,
+        simple: type[Any] | None = None,
+        skims: Iterable[str] = (),
     ) -> None:
+        self.skims = frozenset(skims)
         self._is_quiet = is_quiet
         self._unknown = shape()
         self._decode = msgspec.json.Decoder(shape).decode
+        self._decode_simply = msgspec.json.Decoder(simple).decode if simple else None
         self._quiet: set[str] = set()
 
-    def read(self, lines: list[bytes]) -> list[Any]:
+    def read(self, lines: list[bytes], *, skims: bool = False) -> list[Any]:
         """A head for each line; one without a type where none could be told, or it does not pay.
 
-        Long lines are outputs of tools, which are decoded anyway.
+        Long lines are outputs of tools, which are decoded anyway unless the reader skims them.
         """
-        if self._is_quiet is None or sum(map(len, lines)) > _LONG * len(lines):
+        if self._is_quiet is None or (not skims and sum(map(len, lines)) > _LONG * len(lines)):
             return [self._unknown] * len(lines)
         try:
             return list(map(self._decode, lines))
@@ -69,4 +79,11 @@ class Heads:
         try:
             return self._decode(line)
         except _REFUSALS:
+            return self._try_simply(line) if self._decode_simply else self._unknown
+
+    def _try_simply(self, line: bytes) -> Any:  # noqa: ANN401 - as above
+        try:
+            head = self._decode_simply(line) if self._decode_simply else self._unknown
+        except _REFUSALS:
             return self._unknown
+        return self._unknown if head.type in self.skims else head

@@ -46,6 +46,7 @@ class ProofWriter(RunSummary):
         self._subagent = False
         self._active = False
         self._calls = PendingCalls()
+        self._seen_cwd = ("", True)
 
     @property
     def quote(self) -> str:
@@ -156,6 +157,17 @@ class ProofWriter(RunSummary):
         for sign in _SHELL_SIGNS:
             bare = bare.replace(sign, "")
         return "$" in text or "skill" in bare.casefold() or self._may_name(f"{text}\n{bare}")
+
+    def is_idle_command(self, command: str, cwd: str = "") -> bool:
+        """True where a command is activity alone, if no string of its line names a token."""
+        if cwd != self._seen_cwd[0]:
+            self._seen_cwd = (cwd, not self._matters(Call("shell", "", "", 0, b"", cwd=cwd)))
+        if "$" in command or not self._seen_cwd[1]:
+            return False
+        bare = command
+        for sign in _SHELL_SIGNS:
+            bare = bare.replace(sign, "")
+        return "skill" not in bare.casefold() and (bare == command or not self._may_name(bare))
 
     def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
         """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""

@@ -10,22 +10,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from routing_action.domain.provider import ReadContext
+from routing_action.domain.provider import Naming, ReadContext
 from routing_action.domain.transcript import (
     ApiFailure,
     EvidenceLine,
-    LineKind,
     Reading,
     split_lines,
 )
 from routing_action.providers.decoding import Record, decode_known, decode_record
 from routing_action.providers.heads import Head, Heads
-from routing_action.providers.proofs import QUOTE_LIMIT, TEXT_LIMIT, ProofWriter
-from routing_action.providers.standard_error import StderrRule, clean_text, find_failure
+from routing_action.providers.plain_text import BLANK, HeldText, count_lines, may_hold_records
+from routing_action.providers.proofs import QUOTE_LIMIT, ProofWriter
+from routing_action.providers.standard_error import StderrRule, find_failure
 
-_HELD_BYTES = 8 * 2**20
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
-_BLANK = b" \t\r\x00\xef\xbb\xbf"
 
 
 class RecordReader(ProofWriter, ABC):
@@ -43,8 +41,7 @@ class RecordReader(ProofWriter, ABC):
         """Start at line 0; `context` resolves paths."""
         super().__init__(context)
         self._texts = 0
-        self._held: list[tuple[int, str]] = []
-        self._held_bytes = 0
+        self._held = HeldText()
         self._records = 0
         self._stderr: tuple[ApiFailure, str] | None = None
         self._finished = False
@@ -54,7 +51,7 @@ class RecordReader(ProofWriter, ABC):
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line; blank lines count for the numbering alone."""
         self.number += 1
-        if not line.startswith(b"{") and not line.strip(_BLANK):
+        if not line.startswith(b"{") and not line.strip(BLANK):
             return ()
         record = decode_record(line)
         if record is None or not self.is_record(record):
@@ -75,18 +72,50 @@ class RecordReader(ProofWriter, ABC):
 
     def feed_block(self, block: bytes) -> list[EvidenceLine]:
         """Take whole lines at once: the same as `feed` of each, and fast where most are quiet."""
+        if not may_hold_records(block):
+            self._pass_text(block)
+            return []
         lines = split_lines(block)
+        naming = self.context.naming_lines if self.heads.skims else None
+        heads = self.heads.read(lines, skims=naming is not None)
+        loud = stops = self.loud(heads)
+        if naming is not None:
+            stops = self._must_decode(naming, block, lines, heads, loud)
+        take = self._skim if len(stops) < len(loud) else self._skip
         found: list[EvidenceLine] = []
-        heads = self.heads.read(lines)
-        first = 0
-        for place in self.loud(heads):
-            if place > first:
-                self.pass_over(heads[first:place])
-            found += self._feed_loud(lines[place], heads[place])
-            first = place + 1
-        if len(heads) > first:
-            self.pass_over(heads[first:])
+        first, end = 0, len(lines)
+        for stop in (*stops, end):
+            while first < stop:
+                first += take(heads, first, stop)
+                if first < stop:
+                    found += self._feed_loud(lines[first], heads[first])
+                    first += 1
+            if stop < end:
+                found += self._feed_loud(lines[stop], heads[stop])
+                first = stop + 1
         return found
+
+    def _must_decode(
+        self,
+        naming: Naming,
+        block: bytes,
+        lines: list[bytes],
+        heads: list[Any],
+        loud: list[int],
+    ) -> list[int]:
+        """Of the loud lines those of which more is asked than a head, whatever was read before."""
+        if len(loud) < len(lines):
+            lines = [lines[place] for place in loud]
+            heads = [heads[place] for place in loud]
+            block = b"\n".join(lines)
+        named, skims = naming(block, lines), self.heads.skims
+        if skims.issuperset([head.type for head in heads]):
+            return [loud[count] for count in sorted(named)]
+        return [
+            place
+            for count, place in enumerate(loud)
+            if heads[count].type not in skims or count in named
+        ]
 
     def _feed_loud(self, line: bytes, head: Head) -> Iterable[EvidenceLine]:
         """Spare a line that is known to be a record what tells whether it is one."""
@@ -100,8 +129,15 @@ class RecordReader(ProofWriter, ABC):
         """The places of the records that must be decoded."""
         return self.heads.loud(heads)
 
+    def skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
+        """Take records from `first` on that name no token, by their heads: how many could be.
+
+        Among them are quiet ones, which are counted by `pass_over` as the others are.
+        """
+        return stop - first
+
     def pass_over(self, heads: Sequence[Any]) -> None:
-        """Count quiet records, of which every one is recognised."""
+        """Count records that are not decoded, of which every one is recognised."""
         self.number += len(heads)
         self._records += len(heads)
         self.recognised += len(heads)
@@ -150,7 +186,7 @@ class RecordReader(ProofWriter, ABC):
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
         """What a line of plain-text output proves; a mention unless a subclass knows better."""
-        return (self.line(LineKind.MENTION, text),)
+        return self.mention(text)
 
     def in_subagent(self, record: Record) -> bool:
         """True where a record belongs to a sub-agent."""
@@ -158,12 +194,28 @@ class RecordReader(ProofWriter, ABC):
 
     # ---- inside
 
+    def _skip(self, heads: Sequence[Any], first: int, stop: int) -> int:
+        self.pass_over(heads[first:stop])
+        return stop - first
+
+    def _skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
+        count = self.skim(heads, first, stop)
+        self.pass_over(heads[first : first + count])
+        return count
+
     def _hold_text(self, line: bytes) -> None:
         """A line that is no record: text mode if no record ever comes, else unrecognised."""
         self._texts += 1
-        if not self.recognised and self._held_bytes < _HELD_BYTES:
-            self._held.append((self.number, clean_text(line)[:TEXT_LIMIT]))
-            self._held_bytes += min(len(line), TEXT_LIMIT)
+        if not self.recognised:
+            self._held.add(self.number, line)
+
+    def _pass_text(self, block: bytes) -> None:
+        """Lines of which none is a record: only the first of all are looked at one by one."""
+        count, said = count_lines(block)
+        if not self.recognised and not self._held.is_full:
+            self._held.add_block(self.number + 1, block)
+        self.number += count
+        self._texts += said
 
     def _settle_stderr(self, exit_code: int | None, *, busy: bool) -> None:
         """Standard error counts only where the run did not end well by its own account.

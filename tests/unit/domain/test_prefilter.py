@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import sys
@@ -123,6 +124,69 @@ def test_a_missing_engine_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not has_re2()
     monkeypatch.undo()
     has_re2.cache_clear()
+
+
+# ---- lines that are not decoded
+
+strings = st.lists(
+    st.text(st.sampled_from('wWiıİdD-kK\u212asſ.é\n\t"\\ \x1b'), max_size=6).map(
+        lambda text: text + "-k"
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@each_engine
+@settings(deadline=None)
+@given(found=st.lists(strings, max_size=6), ascii_only=st.booleans(), escaped=st.booleans())
+def test_no_line_that_names_a_token_is_left_out(
+    engine: Engine, found: list[list[str]], ascii_only: bool, escaped: bool
+) -> None:
+    """Whatever letters it is written in, escaped or not."""
+    one = Prefilter(("wid", "acme:i-k"), engine)
+    assert one.knows_lines
+    lines = [json.dumps(texts, ensure_ascii=ascii_only).encode() for texts in found]
+    if escaped:
+        lines = [line.replace(b"d", b"\\u0064").replace(b"I", b"\\u0049") for line in lines]
+    naming = one.naming_lines(b"\n".join(lines), lines)
+    for place, texts in enumerate(found):
+        assert place in naming or not any(map(one.may_name, texts))
+
+
+@each_engine
+def test_most_lines_are_left_out(engine: Engine) -> None:
+    """Else it would be of no use; each that names a token is found, however often it does."""
+    lines = [
+        b'"none"',
+        b'"WIDGET-TEST widget-test"',
+        b'"\xc3\xa9"',
+        b'"\\u001b"',
+        b'"\\u00e9"',
+        b"",
+    ]
+    block = b"\n".join(lines)
+    assert Prefilter(("widget-test",), engine).naming_lines(block, lines) == {1, 4}
+    assert Prefilter(("none", "widget-test"), engine).naming_lines(block, lines) == {0, 1, 4}
+
+
+@pytest.mark.parametrize(
+    ("token", "known"),
+    [
+        ("widget-test", True),
+        ("a_b.md", True),
+        ("x/SKILL.md", True),
+        ("mcp:", False),
+        ("Grep ", False),
+        ("straße", True),
+        ("größe", False),
+        ("./", False),
+        (".git", False),
+    ],
+)
+def test_only_words_are_told_from_bytes(token: str, known: bool) -> None:
+    """Readers put other signs between strings that they join."""
+    assert Prefilter((token,)).knows_lines == known
 
 
 # ---- lines that cannot be better than what there is

@@ -1,0 +1,238 @@
+"""Records that are read by their heads alone say what they say when they are decoded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from routing_action.domain.evidence import EvidenceCollector
+from routing_action.domain.prefilter import Engine, Prefilter
+from routing_action.domain.provider import ReadContext
+from routing_action.providers.discovery import all_providers
+from tests.streams import OPENING, jsonl, run_of, say, shell
+from tests.ways import ENGINES, read_in_blocks, read_plainly, split_at
+
+TOKENS = ("widget-test", "notes.md")
+TEXTS = st.sampled_from(
+    [
+        "",
+        " ",
+        "Fine so far.",
+        "I use widget-test.",
+        "WIDGET-TEST",
+        "widget\u2014test",
+        "w\u0131dget-test",
+        "Base directory for this skill: /repo/.claude/skills/widget-test",
+        "<tool_use_error>no",
+        "Launching skill: other",
+    ]
+)
+IDS = st.sampled_from(["a", "b", "c", 1, None, True, "1"])
+NAMES = st.sampled_from(["Bash", "Read", "Skill", "Grep", "mcp__x__y", "PowerShell", None, 7])
+INPUTS = st.sampled_from(
+    [
+        {},
+        {"command": "ls -l"},
+        {"command": "cat wid'get'-test/SKILL.md"},
+        {"command": "cat $x/y"},
+        {"command": "ls skills"},
+        {"command": "cat no\\tes.md"},
+        {"file_path": "/repo/notes.md"},
+        {"file_path": "/repo/other.md", "offset": 3},
+        {"skill": "other"},
+        {"skill": "widget-test"},
+        {"pattern": "x", "path": "widget-test"},
+        "widget-test",
+        None,
+    ]
+)
+COMMANDS = st.sampled_from(
+    [
+        "ls -l",
+        "/bin/bash -lc 'cat src/x.py'",
+        "cat wid'get'-test/SKILL.md",
+        "cat /repo/.agents/skills/widget-test/SKILL.md",
+        "cat /repo/notes.md",
+        'cat "no"tes.md',
+        "cat $x",
+        "",
+        ["cat", "notes.md"],
+    ]
+)
+kinds = st.sampled_from(
+    ["text", "tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "thinking", "image", 7]
+)
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> dict[str, Any]:
+    """A content block of any kind, with fields of others."""
+    kind = draw(kinds)
+    block: dict[str, Any] = {"type": kind}
+    if kind == "text" or draw(st.integers(0, 9)) == 0:
+        block["text"] = draw(TEXTS)
+    if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+        block |= {"id": draw(IDS), "name": draw(NAMES), "input": draw(INPUTS)}
+    if kind == "tool_result":
+        content: Any = draw(st.one_of(TEXTS, st.lists(st.builds(dict, type=kinds, text=TEXTS))))
+        block |= {"tool_use_id": draw(IDS), "content": content}
+        if draw(st.booleans()):
+            block["is_error"] = draw(st.sampled_from([True, False, None, "false"]))
+    return block
+
+
+@st.composite
+def records(draw: st.DrawFn) -> dict[str, Any]:
+    """A record of claude's stream, most often a usual one."""
+    role = draw(
+        st.sampled_from(["assistant", "user", "assistant", "user", "system", "stream_event"])
+    )
+    content = draw(
+        st.one_of(
+            st.lists(blocks(), min_size=1, max_size=1),
+            st.lists(blocks(), max_size=3),
+            st.sampled_from(["text", None, {"type": "text", "text": "notes.md"}, ["widget-test"]]),
+        )
+    )
+    record: dict[str, Any] = {"type": role, "message": {"role": role, "content": content}}
+    extra = draw(st.integers(0, 15))
+    changes: dict[int, dict[str, Any]] = {
+        0: {"error": "rate_limit"},
+        1: {"isApiErrorMessage": True},
+        2: {"error": None, "isApiErrorMessage": False},
+        3: {"message": None},
+        4: {"message": {}},
+        5: {"parent_tool_use_id": "a"},
+        6: {"tool_use_result": {"success": False}},
+        7: {"type": "system", "subtype": "init", "cwd": "/repo/skills"},
+        8: {"type": "system", "subtype": "api_retry", "error": "rate_limit"},
+    }
+    return record | changes.get(extra, {})
+
+
+@st.composite
+def items(draw: st.DrawFn) -> dict[str, Any]:
+    """A record of codex' stream, most often a command that begins or ends."""
+    kind = draw(st.sampled_from(["item.started", "item.completed", "item.completed", "error", "x"]))
+    item: dict[str, Any] = {
+        "type": draw(
+            st.sampled_from(
+                [*["command_execution"] * 6, "agent_message", "reasoning", "error", "mcp_tool_call"]
+            )
+        ),
+        "id": draw(IDS),
+        "command": draw(COMMANDS),
+        "text": draw(TEXTS),
+        "aggregated_output": draw(TEXTS),
+        "exit_code": draw(st.sampled_from([0, 0, 1, None])),
+    }
+    changes: dict[int, dict[str, Any]] = {
+        0: {"item": None},
+        1: {"item": {**item, "cwd": "/repo/notes.md"}},
+        2: {"item": {**item, "cwd": "/repo"}},
+        3: {"msg": {"type": "agent_message", "message": "notes.md"}},
+        4: {"msg": None},
+        5: {"item": {**item, "command": None}},
+    }
+    return {"type": kind, "item": item, **changes.get(draw(st.integers(0, 15)), {})}
+
+
+def agree(
+    data: bytes,
+    places: Sequence[int] = (),
+    tokens: tuple[str, ...] = TOKENS,
+    *,
+    agent: str = "claude",
+) -> dict[str, Any]:
+    """What both ways say, once it is known that they agree."""
+    plain = read_plainly(agent, data, b"429 rate limit\n", tokens, exit_code=1)
+    for engine in ENGINES:
+        pieces = split_at(data, places)
+        said = read_in_blocks(
+            agent, pieces, b"429 rate limit\n", tokens, engine=engine, exit_code=1
+        )
+        assert said == plain, engine
+    return plain
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+@given(
+    found=st.lists(records(), max_size=14),
+    ascii_only=st.booleans(),
+    places=st.lists(st.integers(0, 4_000), max_size=3),
+)
+def test_any_mixture_of_records_says_the_same(
+    found: list[dict[str, Any]], ascii_only: bool, places: list[int]
+) -> None:
+    """Turns, calls without results, results without calls, ids used twice, odd shapes."""
+    work = [
+        json.dumps(one, ensure_ascii=ascii_only) for one in (*OPENING["claude"], *ACTIVE, *found)
+    ]
+    agree("\n".join(work).encode(), places)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+@given(found=st.lists(items(), max_size=14), places=st.lists(st.integers(0, 4_000), max_size=3))
+def test_any_mixture_of_items_says_the_same(found: list[dict[str, Any]], places: list[int]) -> None:
+    """Commands begun and never done, done and never begun, told otherwise, and ids used twice."""
+    opening = (say("codex", "First."), *shell("codex", "true"))
+    agree(jsonl(*OPENING["codex"], *opening, *found), places, agent="codex")
+
+
+def message(role: str, **block: object) -> dict[str, Any]:
+    return {"type": role, "message": {"content": [block]}}
+
+
+ACTIVE = (
+    message("assistant", type="text", text="First."),
+    message("assistant", type="tool_use", id="t", name="Bash", input={"command": "true"}),
+    message("user", type="tool_result", tool_use_id="t", content="x"),
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_most_records_of_a_run_are_not_decoded(
+    agent: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would be of no use; what names a token is."""
+    decoded: list[bytes] = []
+    collector = EvidenceCollector(agent, TOKENS, prefilter=Prefilter(TOKENS, engine))
+    context = ReadContext(may_name=collector.may_name, naming_lines=collector.naming_lines)
+    reader: Any = all_providers()[agent].reader(context)
+    work = (say(agent, "Fine."), *shell(agent, "true", "x"))
+    reader.feed_block(run_of(agent, *work))
+
+    def note(line: bytes, _: object) -> tuple[()]:
+        decoded.append(line)
+        return ()
+
+    monkeypatch.setattr(reader, "_feed_loud", note)
+    naming = say(agent, "See notes.md.")
+    reader.feed_block(jsonl(*work, naming, *work))
+    assert decoded == [jsonl(naming)[:-1]]
+
+
+def test_a_result_of_a_call_that_matters_is_decoded() -> None:
+    """Though no token stands in its own line."""
+    read = {"file_path": "/repo/notes.md"}
+    data = run_of(
+        "claude",
+        *ACTIVE,
+        message("assistant", type="tool_use", id="r", name="Read", input=read),
+        message("user", type="tool_result", tool_use_id="r", content="text"),
+    )
+    assert agree(data)["hits"]["notes.md"].tier == 2
+
+
+def test_tokens_that_are_no_words_have_every_record_decoded() -> None:
+    """A name and an argument are joined by a space, which such a token could span."""
+    assert EvidenceCollector("claude", (), prefilter=Prefilter(("Grep ",))).naming_lines is None
+    call = message("assistant", type="tool_use", id="g", name="Grep", input={"pattern": "x"})
+    data = run_of("claude", *ACTIVE, call, ACTIVE[2])
+    agree(data, tokens=("Grep p", "grep pattern=x"))
