@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from routing_action.domain.collector import no_collector
 from routing_action.harness.log_table import LogTable, Look, Seen, split_path
 from routing_action.harness.log_targets import LogTarget
 from routing_action.harness.log_walk import (
@@ -55,12 +56,14 @@ class LogScanner:
         self._known: LogTable | None = None
         self._tails: dict[str, int] = {}
 
+    @no_collector()
     def snapshot(self) -> None:
         """Remember the logs as they are; further calls do nothing, so that there is only one."""
         if self._known is None:
             self._known = LogTable()
             self._walk.walk(self._known.add)
 
+    @no_collector()
     def new_lines(self, *, final: bool = True) -> list[LogLines]:
         """The whole lines written since the last call, or the snapshot; the newest file first.
 
