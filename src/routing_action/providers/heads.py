@@ -32,7 +32,8 @@ class Heads:
 
     `skims` are types of which most records are no more than counts, where no string of theirs names
     a token: a reader's `skim` takes those by heads of the `shape`. A line that does not fit it is
-    read as a `simple` head; one of these types then has no head.
+    read as a `simple` head; one of these types then has no head. `mentions` are those of them that
+    can do no more than mention a token, where `skim` takes them.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Heads:
         shape: type[Any] = Head,
         simple: type[Any] | None = None,
         skims: Iterable[str] = (),
+        mentions: Iterable[str] = (),
     ) -> None:
         self.skims = frozenset(skims)
+        self.mentions = frozenset(mentions)
         self._is_quiet = is_quiet
         self._unknown = shape()
         self._decode = msgspec.json.Decoder(shape).decode

@@ -104,16 +104,19 @@ class RecordReader(ProofWriter, ABC):
         loud: list[int],
     ) -> list[int]:
         """Of the loud lines those of which more is asked than a head, whatever was read before."""
-        if len(loud) < len(lines):
-            lines = [lines[place] for place in loud]
-            heads = [heads[place] for place in loud]
+        skims, asked = self.heads.skims, loud
+        if self.heads.mentions and not self.context.needs_mentions():
+            asked = [place for place in loud if heads[place].type not in self.heads.mentions]
+        if len(asked) < len(lines):
+            lines = [lines[place] for place in asked]
+            heads = [heads[place] for place in asked]
             block = b"\n".join(lines)
-        named, skims = naming(block, lines), self.heads.skims
+        named = naming(block, lines)
         if skims.issuperset([head.type for head in heads]):
-            return [loud[count] for count in sorted(named)]
+            return [asked[count] for count in sorted(named)]
         return [
             place
-            for count, place in enumerate(loud)
+            for count, place in enumerate(asked)
             if heads[count].type not in skims or count in named
         ]
 
