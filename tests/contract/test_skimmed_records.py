@@ -58,6 +58,8 @@ COMMANDS = st.sampled_from(
         "cat wid'get'-test/SKILL.md",
         "cat /repo/.agents/skills/widget-test/SKILL.md",
         "cat /repo/notes.md",
+        "cat /repo/.agents/skills/other/x.md",
+        "cat /elsewhere/other.md",
         'cat "no"tes.md',
         "cat $x",
         "",
@@ -178,11 +180,17 @@ def test_any_mixture_of_records_says_the_same(
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
-@given(found=st.lists(items(), max_size=14), places=st.lists(st.integers(0, 4_000), max_size=3))
-def test_any_mixture_of_items_says_the_same(found: list[dict[str, Any]], places: list[int]) -> None:
+@given(
+    found=st.lists(items(), max_size=14),
+    places=st.lists(st.integers(0, 4_000), max_size=3),
+    tokens=st.sampled_from([TOKENS, ("other",), ("other", "notes.md"), ()]),
+)
+def test_any_mixture_of_items_says_the_same(
+    found: list[dict[str, Any]], places: list[int], tokens: tuple[str, ...]
+) -> None:
     """Commands begun and never done, done and never begun, told otherwise, and ids used twice."""
-    opening = (say("codex", "First."), *shell("codex", "true"))
-    agree(jsonl(*OPENING["codex"], *opening, *found), places, agent="codex")
+    opening = (say("codex", "First."), *shell("codex", "true"), *load("codex", "other"))
+    agree(jsonl(*OPENING["codex"], *opening, *found), places, tokens, agent="codex")
 
 
 def message(role: str, **block: object) -> dict[str, Any]:
