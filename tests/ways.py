@@ -67,7 +67,11 @@ def read_in_blocks(
     """The path of `run` and `evaluate`."""
     prefilter = Prefilter((*tokens, *words), engine)
     collector = EvidenceCollector(agent, tuple(tokens), tuple(words), prefilter=prefilter)
-    context = ReadContext(may_name=collector.may_name, naming_lines=collector.naming_lines)
+    context = ReadContext(
+        may_name=collector.may_name,
+        naming_lines=collector.naming_lines,
+        needs_mentions=collector.needs_mentions,
+    )
     reader = all_providers()[agent].reader(context)
     for block in blocks_of(pieces):
         collector.extend(reader.feed_block(block))

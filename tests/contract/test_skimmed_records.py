@@ -14,7 +14,7 @@ from routing_action.domain.evidence import EvidenceCollector
 from routing_action.domain.prefilter import Engine, Prefilter
 from routing_action.domain.provider import ReadContext
 from routing_action.providers.discovery import all_providers
-from tests.streams import OPENING, jsonl, run_of, say, shell
+from tests.streams import OPENING, jsonl, load, run_of, say, shell
 from tests.ways import ENGINES, read_in_blocks, read_plainly, split_at
 
 TOKENS = ("widget-test", "notes.md")
@@ -58,6 +58,8 @@ COMMANDS = st.sampled_from(
         "cat wid'get'-test/SKILL.md",
         "cat /repo/.agents/skills/widget-test/SKILL.md",
         "cat /repo/notes.md",
+        "cat /repo/.agents/skills/other/x.md",
+        "cat /elsewhere/other.md",
         'cat "no"tes.md',
         "cat $x",
         "",
@@ -165,9 +167,10 @@ def agree(
     found=st.lists(records(), max_size=14),
     ascii_only=st.booleans(),
     places=st.lists(st.integers(0, 4_000), max_size=3),
+    tokens=st.sampled_from([TOKENS, ("other",), ("other", "widget-test"), ()]),
 )
 def test_any_mixture_of_records_says_the_same(
-    found: list[dict[str, Any]], ascii_only: bool, places: list[int]
+    found: list[dict[str, Any]], ascii_only: bool, places: list[int], tokens: tuple[str, ...]
 ) -> None:
     """Turns, calls without results, results without calls, ids used twice, odd shapes."""
     work = [
@@ -177,11 +180,17 @@ def test_any_mixture_of_records_says_the_same(
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
-@given(found=st.lists(items(), max_size=14), places=st.lists(st.integers(0, 4_000), max_size=3))
-def test_any_mixture_of_items_says_the_same(found: list[dict[str, Any]], places: list[int]) -> None:
+@given(
+    found=st.lists(items(), max_size=14),
+    places=st.lists(st.integers(0, 4_000), max_size=3),
+    tokens=st.sampled_from([TOKENS, ("other",), ("other", "notes.md"), ()]),
+)
+def test_any_mixture_of_items_says_the_same(
+    found: list[dict[str, Any]], places: list[int], tokens: tuple[str, ...]
+) -> None:
     """Commands begun and never done, done and never begun, told otherwise, and ids used twice."""
-    opening = (say("codex", "First."), *shell("codex", "true"))
-    agree(jsonl(*OPENING["codex"], *opening, *found), places, agent="codex")
+    opening = (say("codex", "First."), *shell("codex", "true"), *load("codex", "other"))
+    agree(jsonl(*OPENING["codex"], *opening, *found), places, tokens, agent="codex")
 
 
 def message(role: str, **block: object) -> dict[str, Any]:
@@ -216,6 +225,27 @@ def test_most_records_of_a_run_are_not_decoded(
     naming = say(agent, "See notes.md.")
     reader.feed_block(jsonl(*work, naming, *work))
     assert decoded == [jsonl(naming)[:-1]]
+
+
+def test_results_are_not_searched_once_no_mention_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token that was loaded is mentioned in vain, and most of a stream is results."""
+    searched: list[bytes] = []
+    collector = EvidenceCollector("claude", TOKENS[:1], prefilter=Prefilter(TOKENS[:1]))
+
+    def search(block: bytes, lines: Sequence[bytes]) -> set[int]:
+        searched.extend(lines)
+        assert collector.prefilter is not None
+        return collector.prefilter.naming_lines(block, lines)
+
+    context = ReadContext(naming_lines=search, needs_mentions=collector.needs_mentions)
+    reader = all_providers()["claude"].reader(context)
+    result = jsonl(message("user", type="tool_result", tool_use_id="x", content=TOKENS[0]))
+    for block in (result, run_of("claude", *load("claude", TOKENS[0]))):
+        collector.extend(reader.feed_block(block))
+    assert result[:-1] in searched
+    searched.clear()
+    collector.extend(reader.feed_block(result))
+    assert searched == []
 
 
 def test_a_result_of_a_call_that_matters_is_decoded() -> None:

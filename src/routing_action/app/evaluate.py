@@ -54,7 +54,12 @@ def read_transcript(
 ) -> Reading:
     """Feed a whole transcript, in blocks of lines, into a reader and collect its evidence."""
     reader = provider.reader(
-        replace(context, may_name=evidence.may_name, naming_lines=evidence.naming_lines)
+        replace(
+            context,
+            may_name=evidence.may_name,
+            naming_lines=evidence.naming_lines,
+            needs_mentions=evidence.needs_mentions,
+        )
     )
     with no_collector():
         for block in stdout:

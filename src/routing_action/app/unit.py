@@ -222,7 +222,10 @@ class UnitRunner:
         )
         evidence = self._collector(unit, expectations)
         context = replace(
-            launch.context, may_name=evidence.may_name, naming_lines=evidence.naming_lines
+            launch.context,
+            may_name=evidence.may_name,
+            naming_lines=evidence.naming_lines,
+            needs_mentions=evidence.needs_mentions,
         )
         return _Trace(expectations, evidence, provider.reader(context))
 

@@ -136,6 +136,13 @@ class EvidenceCollector:
         prefilter = self.prefilter
         return prefilter.naming_lines if prefilter is not None and prefilter.knows_lines else None
 
+    def needs_mentions(self) -> bool:
+        """False once no text that merely mentions tokens or words can change anything."""
+        best, hits = (*_CEILINGS[LineKind.MENTION], 0), self.hits
+        return any(token not in hits or best < hits[token].rank for token in self.tokens) or any(
+            word not in self.any_hits for word in self.any_tokens
+        )
+
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""
         if line.subagent and line.kind is LineKind.LOAD and not self.count_subagents:

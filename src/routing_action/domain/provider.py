@@ -12,6 +12,10 @@ Naming: TypeAlias = Callable[[bytes, Sequence[bytes]], Collection[int]]
 """Takes a block and its lines, and gives the places of some of them."""
 
 
+def _always() -> bool:
+    return True
+
+
 class Reader(Protocol):
     """Turns the raw lines of one run into evidence lines, one line at a time.
 
@@ -53,7 +57,8 @@ class ReadContext:
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
     Where `may_name` is given, text that it rules out need not be told: it can name no token. Where
     `naming_lines` is given too, it says of a block of JSON lines, before they are decoded, in which
-    of them a string may name one: their places.
+    of them a string may name one: their places. `needs_mentions` says whether text that merely
+    mentions a token still matters; where it is not given, it does.
     """
 
     skills_roots: tuple[str, ...] = ()
@@ -61,6 +66,7 @@ class ReadContext:
     home: str = ""
     may_name: Callable[[str], bool] | None = None
     naming_lines: Naming | None = None
+    needs_mentions: Callable[[], bool] = _always
 
 
 def template_variable(agent: str) -> str:

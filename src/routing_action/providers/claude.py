@@ -38,7 +38,9 @@ _QUIET = frozenset(
 class ClaudeReader(ClaudeSkimmer):
     """Reads `claude -p --output-format stream-json`, and the same records in session logs."""
 
-    heads = Heads(_QUIET.__contains__, ClaudeRecord, ClaudeHead, ("assistant", "user"))
+    heads = Heads(
+        _QUIET.__contains__, ClaudeRecord, ClaudeHead, ("assistant", "user"), mentions=("user",)
+    )
 
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""

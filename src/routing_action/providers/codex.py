@@ -44,7 +44,13 @@ _HEADER = frozenset({"prompt", "workdir", "sandbox"})
 class CodexReader(CodexSkimmer):
     """Reads the JSON lines of `codex exec`."""
 
-    heads = Heads(_QUIET.__contains__, CodexRecord, CodexHead, ("item.started", "item.completed"))
+    heads = Heads(
+        _QUIET.__contains__,
+        CodexRecord,
+        CodexHead,
+        ("item.started", "item.completed"),
+        mentions=("item.completed",),
+    )
 
     shell_loads = True
     prose_on_stderr = True

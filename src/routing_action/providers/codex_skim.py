@@ -96,8 +96,8 @@ class CodexSkimmer(RecordReader, ABC):
         if started is not None and started.number:
             return False
         if started is None or (item.command and started.target != item.command):
-            if item.cwd is not None or not self.is_idle_command(item.command):
-                return False
+            if item.cwd is not None or self._matters(_idle_call(item)):
+                return False  # its line need not have been searched for names
             self.tool_events += 1
         self._calls.close(item.id)
         return True

@@ -12,10 +12,26 @@ from typing import Any
 
 import msgspec
 
+from routing_action.domain.transcript import split_lines
+
 _MOST_KINDS = 1_000
 _LONG = 1_000
 """Bytes of the lines of a block, on average, from which heads are not read first."""
+_FEW = 8
 _REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def split_block(block: bytes) -> Sequence[bytes | memoryview]:
+    """The lines of a block, without their newlines; where they are long, without copies of them."""
+    view, lines, start = memoryview(block), [], 0
+    while (end := block.find(b"\n", start)) >= 0:
+        lines.append(view[start:end])
+        start = end + 1
+        if len(lines) == _FEW and start < _FEW * _LONG:
+            return split_lines(block)
+    if start < len(block):
+        lines.append(view[start:])
+    return lines
 
 
 class Head(msgspec.Struct, gc=False):
@@ -32,7 +48,8 @@ class Heads:
 
     `skims` are types of which most records are no more than counts, where no string of theirs names
     a token: a reader's `skim` takes those by heads of the `shape`. A line that does not fit it is
-    read as a `simple` head; one of these types then has no head.
+    read as a `simple` head; one of these types then has no head. `mentions` are those of them that
+    can do no more than mention a token, where `skim` takes them.
     """
 
     def __init__(
@@ -41,15 +58,17 @@ class Heads:
         shape: type[Any] = Head,
         simple: type[Any] | None = None,
         skims: Iterable[str] = (),
+        mentions: Iterable[str] = (),
     ) -> None:
         self.skims = frozenset(skims)
+        self.mentions = frozenset(mentions)
         self._is_quiet = is_quiet
         self._unknown = shape()
         self._decode = msgspec.json.Decoder(shape).decode
         self._decode_simply = msgspec.json.Decoder(simple).decode if simple else None
         self._quiet: set[str] = set()
 
-    def read(self, lines: list[bytes], *, skims: bool = False) -> list[Any]:
+    def read(self, lines: Sequence[bytes | memoryview], *, skims: bool = False) -> list[Any]:
         """A head for each line; one without a type where none could be told, or it does not pay.
 
         Long lines are outputs of tools, which are decoded anyway unless the reader skims them.
@@ -75,13 +94,13 @@ class Heads:
             self._quiet.add(kind)
         return True
 
-    def _try(self, line: bytes) -> Any:  # noqa: ANN401 - the shape is the reader's
+    def _try(self, line: bytes | memoryview) -> Any:  # noqa: ANN401 - the shape is the reader's
         try:
             return self._decode(line)
         except _REFUSALS:
             return self._try_simply(line) if self._decode_simply else self._unknown
 
-    def _try_simply(self, line: bytes) -> Any:  # noqa: ANN401 - as above
+    def _try_simply(self, line: bytes | memoryview) -> Any:  # noqa: ANN401 - as above
         try:
             head = self._decode_simply(line) if self._decode_simply else self._unknown
         except _REFUSALS:

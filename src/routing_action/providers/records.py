@@ -15,10 +15,9 @@ from routing_action.domain.transcript import (
     ApiFailure,
     EvidenceLine,
     Reading,
-    split_lines,
 )
 from routing_action.providers.decoding import Record, decode_known, decode_record
-from routing_action.providers.heads import Head, Heads
+from routing_action.providers.heads import Head, Heads, split_block
 from routing_action.providers.plain_text import BLANK, HeldText, count_lines, may_hold_records
 from routing_action.providers.proofs import QUOTE_LIMIT, ProofWriter
 from routing_action.providers.standard_error import StderrRule, find_failure
@@ -75,7 +74,7 @@ class RecordReader(ProofWriter, ABC):
         if not may_hold_records(block):
             self._pass_text(block)
             return []
-        lines = split_lines(block)
+        lines = split_block(block)
         naming = self.context.naming_lines if self.heads.skims else None
         heads = self.heads.read(lines, skims=naming is not None)
         loud = stops = self.loud(heads)
@@ -88,10 +87,10 @@ class RecordReader(ProofWriter, ABC):
             while first < stop:
                 first += take(heads, first, stop)
                 if first < stop:
-                    found += self._feed_loud(lines[first], heads[first])
+                    found += self._feed_loud(bytes(lines[first]), heads[first])
                     first += 1
             if stop < end:
-                found += self._feed_loud(lines[stop], heads[stop])
+                found += self._feed_loud(bytes(lines[stop]), heads[stop])
                 first = stop + 1
         return found
 
@@ -99,21 +98,24 @@ class RecordReader(ProofWriter, ABC):
         self,
         naming: Naming,
         block: bytes,
-        lines: list[bytes],
+        lines: Sequence[bytes | memoryview],
         heads: list[Any],
         loud: list[int],
     ) -> list[int]:
         """Of the loud lines those of which more is asked than a head, whatever was read before."""
-        if len(loud) < len(lines):
-            lines = [lines[place] for place in loud]
-            heads = [heads[place] for place in loud]
-            block = b"\n".join(lines)
-        named, skims = naming(block, lines), self.heads.skims
+        skims, asked = self.heads.skims, loud
+        if self.heads.mentions and not self.context.needs_mentions():
+            asked = [place for place in loud if heads[place].type not in self.heads.mentions]
+        some = [bytes(lines[place]) for place in asked]
+        if len(asked) < len(lines):
+            heads = [heads[place] for place in asked]
+            block = b"\n".join(some)
+        named = naming(block, some)
         if skims.issuperset([head.type for head in heads]):
-            return [loud[count] for count in sorted(named)]
+            return [asked[count] for count in sorted(named)]
         return [
             place
-            for count, place in enumerate(loud)
+            for count, place in enumerate(asked)
             if heads[count].type not in skims or count in named
         ]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.providers.heads import Head, Heads
+from routing_action.domain.transcript import split_lines
+from routing_action.providers.heads import Head, Heads, split_block
 
 QUIET = Heads(lambda kind: kind.startswith("quiet"))
 
@@ -38,6 +39,15 @@ def test_quiet_records_are_passed_over() -> None:
 def test_what_is_no_plain_record_has_no_head(line: bytes) -> None:
     """Nor does it take the heads of the lines around it away."""
     assert kinds(b'{"type":"quiet"}', line, b'{"type":"quiet"}') == ["quiet", "", "quiet"]
+
+
+@pytest.mark.parametrize("length", [10, 3_000])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\n"])
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9])
+def test_a_block_is_split_at_newlines_alone(length: int, end: bytes, count: int) -> None:
+    """Whether its lines are copied or, being long, only looked at."""
+    block = b"\n".join([b"x\r" * length] * count) + end
+    assert [bytes(line) for line in split_block(block)] == split_lines(block)
 
 
 def test_a_reader_without_quiet_records_has_every_line_decoded() -> None:
