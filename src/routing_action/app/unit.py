@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from routing_action.app.brakes import Brakes
+from routing_action.app.log_fallback import read_session_logs
 from routing_action.app.ports import Ports, format_time
 from routing_action.app.rows import (
     RunRecord,
@@ -20,7 +21,7 @@ from routing_action.app.rows import (
 from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
 from routing_action.domain.early_stop import is_settled
-from routing_action.domain.evidence import EvidenceCollector, as_log_line
+from routing_action.domain.evidence import EvidenceCollector
 from routing_action.domain.outcome import RunEnd
 from routing_action.domain.plan import Unit
 from routing_action.domain.prefilter import Prefilter
@@ -288,17 +289,12 @@ class UnitRunner:
         if launch.new_log_lines is None or provider.log_reader is None:
             return None
         found = self._collector(unit, trace.expectations)
-        readers: dict[str, Reader] = {}
-        for path, data in launch.new_log_lines():
-            reader = readers.setdefault(path, provider.log_reader(launch.context))
-            for line in self.redactor.data(data).split(b"\n"):
-                found.extend(as_log_line(one, path) for one in reader.feed(line))
-        for path, reader in readers.items():
-            found.extend(as_log_line(one, path) for one in reader.finish())
+        file = read_session_logs(
+            launch.new_log_lines(), provider.log_reader, launch.context, self.redactor, found
+        )
         if self.settings.gates_on_logs:
             trace.evidence.merge(found)
-        best = min(found.hits.values(), key=lambda hit: hit.rank, default=None)
-        return best.detail.partition(" at ")[2].rpartition(" line ")[0] if best else None
+        return file
 
     def _not_run(self, unit: Unit, unit_run_id: str, cause: str) -> UnitResult:
         provider = self.providers[unit.agent]
