@@ -89,10 +89,10 @@ run_pytest() {
   return "$code"
 }
 
-measure_tests() { run_pytest "$scratch/fast.log" -n 2 --cov --cov-report= ; }
+# Many tests wait for an agent, a deadline or a server, so there are more workers than cores.
+measure_tests() { run_pytest "$scratch/fast.log" -n 3 --cov --cov-report= ; }
 
-# Many of them wait for an agent, a deadline or a server, so there are more than there are cores.
-run_slow_tests() { run_pytest "$scratch/slow.log" -n 3 --dist loadgroup -m 'slow or live'; }
+run_slow_tests() { run_pytest "$scratch/slow.log" -n 4 --dist loadgroup -m 'slow or live'; }
 
 # The tests in a browser skip where there is none, and then tell how to get one.
 bring_chromium() {
