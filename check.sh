@@ -108,12 +108,32 @@ bring_chromium() {
 
 # The readers on many generated outputs; the default run takes a few of each.
 check_more_properties() {
-  PROPERTY_EXAMPLES=300 run_pytest "$scratch/properties.log" -n 2 \
-    tests/contract/test_reader_properties.py tests/contract/test_three_ways.py
+  local ways=tests/contract/test_three_ways.py
+  PROPERTY_EXAMPLES=200 run_pytest "$scratch/properties.log" -n 2 \
+    tests/contract/test_reader_properties.py tests/contract/test_skimmed_records.py \
+    "$ways::test_a_stream_may_be_cut_anywhere" "$ways::test_what_has_a_head_is_a_record" \
+    "$ways::test_a_damaged_stream_says_the_same_in_every_way"
 }
 
 # Damaged recordings and documents for every reader and parser; what is found is kept and named.
-fuzz_readers() { PYTHONPATH=$root python -m tests.fuzz --seconds "$FUZZ_SECONDS" | tee -- "$scratch/fuzz.txt" >&3; }
+# It runs beside the slow tests, which wait now and then.
+start_fuzzing() {
+  PYTHONPATH=$root python -m tests.fuzz --seconds "$FUZZ_SECONDS" >"$scratch/fuzz.txt" 2>&1 &
+  fuzzer=$!
+}
+
+finish_fuzzing() {
+  local code=0
+  wait "$fuzzer" || code=$?
+  fuzzer=
+  cat -- "$scratch/fuzz.txt" >&3
+  return "$code"
+}
+
+clean_up() {
+  [[ -z $fuzzer ]] || kill "$fuzzer" 2>/dev/null || true
+  rm -rf -- "$scratch"
+}
 
 check_coverage() {
   local floor=$1
@@ -168,9 +188,10 @@ run_test_steps() {
   step 'coverage, 90 %' check_coverage 90
   if [[ $full == yes ]]; then
     step 'a browser' bring_chromium
+    start_fuzzing
     step 'slow and live tests' run_slow_tests
     step 'many more properties' check_more_properties
-    step "fuzzing for $FUZZ_SECONDS s" fuzz_readers
+    step "fuzzing for $FUZZ_SECONDS s" finish_fuzzing
   fi
 }
 
@@ -211,7 +232,8 @@ PATH=$(dirname -- "$VENV_PYTHON"):$PATH
 # No module of the caller's folder may stand in for one of the standard library.
 export PATH PYTHONSAFEPATH=1
 scratch=$(mktemp -d)
-trap 'rm -rf -- "$scratch"' EXIT
+fuzzer=
+trap clean_up EXIT
 export COVERAGE_FILE=$scratch/coverage
 exec 3>&1
 

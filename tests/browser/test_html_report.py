@@ -14,7 +14,8 @@ from tests.browser.reports import RED_UNIT, write, write_hostile, write_many, wr
 from tests.live.clis import install_packages
 from tests.report_values import HOSTILE, make_delta, make_entry, make_record
 
-pytestmark = pytest.mark.slow
+# One browser and one large report serve all of them.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser")]
 
 VIEWS = ("changes", "matrix", "units", "timeline", "totals")
 MOST_NODES = 5000

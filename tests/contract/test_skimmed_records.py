@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from routing_action.providers.discovery import all_providers
 from tests.streams import OPENING, jsonl, load, run_of, say, shell
 from tests.ways import ENGINES, read_in_blocks, read_plainly, split_at
 
+# ./check.sh --full asks for more.
+EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "100"))
 TOKENS = ("widget-test", "notes.md")
 TEXTS = st.sampled_from(
     [
@@ -162,7 +165,7 @@ def agree(
     return plain
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=EXAMPLES)
 @given(
     found=st.lists(records(), max_size=14),
     ascii_only=st.booleans(),
@@ -179,7 +182,7 @@ def test_any_mixture_of_records_says_the_same(
     agree("\n".join(work).encode(), places)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=EXAMPLES)
 @given(
     found=st.lists(items(), max_size=14),
     places=st.lists(st.integers(0, 4_000), max_size=3),

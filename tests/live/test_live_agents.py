@@ -19,7 +19,8 @@ from tests.live.scenes import OTHER, PASS, QUICK, SKILL, Scene, routing_scenes, 
 
 SCENES = {scene.name: scene for scene in (*routing_scenes("a copy"), *unruly_scenes())}
 
-pytestmark = pytest.mark.live
+# One batch serves all of them: spread over workers, these would wait for each other.
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("one live batch")]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
