@@ -128,8 +128,7 @@ class LiveLauncher:
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """Those of the batch's template, or of the user's own tree where agents work in that."""
-        with self._lock:
-            template = self._templates.get("")
+        template = self._templates.get("")  # without the lock: one may just be made, for seconds
         if template is None and self._settings.workspace != "shared":
             return ()
         tree = template.path if template else self._settings.root
