@@ -518,3 +518,10 @@ def test_an_agent_that_is_no_longer_measured_is_taken_out_whole(project: Project
     again = project.call("baseline", "update", "--prune-agents", "codex")
     assert (again.code, "the baseline has no entry of codex" in again.stderr) == (2, True)
     assert "remedy: its agents are: claude" in again.stderr
+
+
+def test_the_placeholder_of_a_reason_is_no_reason(project: Project) -> None:
+    """A command of the report, copied as it stands, says nothing to whoever reads it later."""
+    done = project.call("baseline", "update", "--prune", "--reason", "TEXT")
+    assert done.code == 2
+    assert "--reason TEXT is a placeholder" in done.stderr

@@ -147,6 +147,14 @@ def test_a_staged_skill_replaces_the_workspace_s_own_of_that_name(tmp_path: Path
     )
 
 
+def test_the_repository_s_own_skill_is_staged_without_a_word(tmp_path: Path) -> None:
+    """Named by `--skills`, it makes room for itself."""
+    write(tmp_path / "skills", skill_files(".", "a"))
+    write(tmp_path / "ws", skill_files(".codex/skills", "a"))
+    assert stage(tmp_path / "ws", tmp_path / "skills") == ()
+    assert files_below(tmp_path / "ws") == [".agents/skills/a/SKILL.md"]
+
+
 @pytest.mark.parametrize("target", ["../other", "nowhere"])
 def test_a_skill_folder_that_is_a_link_is_used(tmp_path: Path, target: str) -> None:
     """A link inside the workspace is followed; a link to nothing makes room."""

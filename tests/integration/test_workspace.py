@@ -6,10 +6,12 @@ import errno
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from routing_action.domain.place import Place
 from routing_action.errors import HarnessError
 from routing_action.harness.tree import copy_file
 from routing_action.harness.workspace import (
@@ -18,6 +20,11 @@ from routing_action.harness.workspace import (
     new_folder,
     shared_workspace,
 )
+from routing_action.report.comment import render_comment
+from routing_action.report.html import write_html
+from routing_action.store.batch import render_results
+from tests.report_values import make_delta, make_regression
+from tests.result_rows import make_results, make_row
 from tests.sandbox import files_below, git, ordinary_user, repository, run_agent, write
 
 ANSWER = "widget-testing-is-the-answer"
@@ -300,6 +307,33 @@ def test_p8_an_agent_that_searches_upwards_finds_no_answer_key(
 
     assert run_agent(LOOK_UPWARD, path, {}) == []
     assert files_below(path) == ["a.txt", "data/results.json", "kept/notes.txt"]
+
+
+def test_p8_a_report_of_ours_is_left_out_whatever_its_name(tmp_path: Path, temp_root: Path) -> None:
+    """A delta, results, the page and the comment hold prompts and expectations (P8)."""
+    delta = make_delta(make_regression("widget"))
+    page = StringIO()
+    write_html(page, delta, (), Place())
+    reports = {
+        "delta.json": delta.model_dump_json(indent=2),
+        "one-line.json": delta.model_dump_json(),
+        "docs/copied.json": render_results(make_results(make_row())),
+        "report.html": page.getvalue(),
+        "site/Page.HTML": page.getvalue(),
+        "comment.md": render_comment(delta, Place()),
+    }
+    kept = {
+        "a.json": '{"schema_version": 1}',
+        "b.json": '{"conclusion": "x"}',
+        "c.html": "<html></html>",
+        "d.md": "> [!NOTE]\n> **Mind** this.\n",
+        "e.json": "[]",
+        "empty.json": "",
+    }
+    repo = repository(tmp_path / "repo", kept)
+    write(repo, reports)
+    (repo / "link.json").symlink_to("a.json")
+    assert files_below(workspace_of(repo, temp_root)) == [*sorted(kept), "link.json"]
 
 
 def test_the_answer_is_not_in_the_history(tmp_path: Path, temp_root: Path) -> None:

@@ -204,16 +204,22 @@ def judge_run(results: Results, fail_on_infra: bool) -> tuple[ExitCode, str]:
     half was measured, and any infra_error where `fail_on_infra` asks for it.
     """
     if not results.complete:
-        return ExitCode.INTERRUPTED, "interrupted: the results hold what had ended"
+        cause = "interrupted: the results hold what had ended"
+        return ExitCode.INTERRUPTED, f"{cause}; `run --resume {results.batch_run_id}` goes on"
     failed = [pair for pair in results.pairs if pair.status is Status.FAIL]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     if failed:
-        return ExitCode.GATE_FAILED, f"{_count(failed)} failed"
+        return ExitCode.GATE_FAILED, f"{_count(failed)} failed{_beside(infra)}"
     if infra and fail_on_infra:
         return ExitCode.GATE_FAILED, f"{_count(infra)} could not be measured (--fail-on-infra)"
     if len(results.pairs) - len(infra) < MEASURED_FLOOR * len(results.pairs):
         return ExitCode.GATE_FAILED, f"{_count(infra)} of {len(results.pairs)} not measured"
-    return ExitCode.PASSED, "every measured pair passed"
+    return ExitCode.PASSED, f"every measured pair passed{_beside(infra)}"
+
+
+def _beside(infra: Sequence[PairSummary]) -> str:
+    """What a verdict leaves open; nothing where all was measured."""
+    return f", {_count(infra)} not measured" if infra else ""
 
 
 def _count(pairs: Sequence[PairSummary]) -> str:

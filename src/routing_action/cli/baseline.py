@@ -164,11 +164,11 @@ def _refuse_contradictions(
             "nothing to update from",
             remedy="name the results with --from DIR, or clean up with --prune or --prune-agents",
         )
-    if accept and not reason.strip():
-        raise UsageError(
-            "--accept-regression needs a reason",
-            remedy='say why with --reason "TEXT"; it is written beside what is lowered',
-        )
+    given = reason.strip()
+    if given == "TEXT" or (accept and not given):
+        cause = "--reason TEXT is a placeholder" if given else "--accept-regression needs a reason"
+        remedy = 'say why with --reason "TEXT"; it is written beside what is lowered'
+        raise UsageError(cause, remedy=remedy)
     if len(reason) > 500 or not reason.isprintable():
         raise UsageError(
             "--reason is too long, or holds characters that cannot be shown",

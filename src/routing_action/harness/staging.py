@@ -97,7 +97,7 @@ def stage_skills(
     notes: list[str] = []
     try:
         for skill in skills:
-            notes += _make_room(workspace, provider.skill_folders, skill.name)
+            notes += _make_room(workspace, provider.skill_folders, skill)
         target = _make_folder(workspace, provider.skill_folders[0])
         for skill in skills:
             (target / skill.name).mkdir()
@@ -207,12 +207,17 @@ def _is_file(path: Path) -> bool:
 
 def _read_skill(folder: Path) -> Skill:
     """A skill by its folder; a SKILL.md that cannot be read declares nothing."""
+    head = _head_of(folder).decode("utf-8", "replace").removeprefix("\ufeff")
+    return Skill(folder.name or folder.resolve().name, folder, _declared_name(head))
+
+
+def _head_of(folder: Path) -> bytes:
+    """How a skill's file begins; nothing where it cannot be read."""
     try:
         with (folder / SKILL_FILE).open("rb") as file:
-            head = file.read(_HEAD_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
+            return file.read(_HEAD_BYTES)
     except OSError:
-        head = ""
-    return Skill(folder.name or folder.resolve().name, folder, _declared_name(head))
+        return b""
 
 
 def _declared_name(head: str) -> str:
@@ -229,20 +234,23 @@ def _declared_name(head: str) -> str:
     return ""
 
 
-def _make_room(workspace: Path, folders: Iterable[str], name: str) -> list[str]:
+def _make_room(workspace: Path, folders: Iterable[str], skill: Skill) -> list[str]:
     """Remove the workspace's own skills of that name, so that one copy stands there."""
     notes: list[str] = []
     for folder in folders:
-        path = workspace / folder / name
+        path = workspace / folder / skill.name
         if not (path.is_symlink() or path.exists()):
             continue
+        is_the_same = _head_of(path) == _head_of(skill.path)
         removal = remove_tree(path)
         if not removal.complete:
             raise HarnessError(
                 f"{path} could not make room for a staged skill: {removal.failures[0]}",
                 remedy="rename the staged skill, or remove the repository's own of that name",
             )
-        notes.append(f"{shown(f'{folder}/{name}')} made room for the skill that was staged")
+        if not is_the_same:
+            place = shown(f"{folder}/{skill.name}")
+            notes.append(f"{place} made room for the skill that was staged")
     return notes
 
 

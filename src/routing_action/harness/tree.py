@@ -16,6 +16,7 @@ from routing_action.errors import HarnessError
 from routing_action.harness.answer_keys import AnswerKeys, without_results
 from routing_action.harness.git import find_work_tree, run_git
 from routing_action.harness.links import stays_inside
+from routing_action.harness.report_files import without_reports
 
 CACHE_FOLDERS = frozenset(
     {
@@ -64,7 +65,8 @@ def read_repository(repository: Path, keys: AnswerKeys) -> Tree:
     else:
         listed = _list_plain(repository, notes)
     allowed = (path for path in listed if not keys.hide(path))
-    return _choose(repository, without_results(dict.fromkeys(allowed)), notes)
+    listed = without_reports(repository, without_results(dict.fromkeys(allowed)))
+    return _choose(repository, listed, notes)
 
 
 def read_folder(folder: Path, keys: AnswerKeys) -> Tree:

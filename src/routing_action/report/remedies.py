@@ -35,7 +35,7 @@ REMEDIES: Mapping[str, str] = {
     "mixed_evidence_missing": "take the missing tokens one by one",
     "unknown": "report this as a bug, with the transcript",
     "cli_missing": "install the CLI of the agent, and see that it is on PATH",
-    "auth": "set a credential variable of the agent; see routing-action providers",
+    "auth": "set a credential variable of the agent; see routing-action providers list",
     "quota": "credit or budget is used up: wait, or pay",
     "rate_limit": "lower --max-parallel or --max-parallel-provider, or run again later",
     "server_error": "the service of the model failed: run again later",

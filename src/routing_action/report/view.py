@@ -11,6 +11,7 @@ from routing_action.domain.comparison import DeltaKind
 from routing_action.domain.delta import Delta, DeltaEntry
 from routing_action.domain.gate import Conclusion
 from routing_action.domain.rerun import RUN_PROGRAM, select_case
+from routing_action.domain.verdict import Status
 
 _QUIET = (DeltaKind.OK,)
 _BLAMED = (DeltaKind.REGRESSION, DeltaKind.NEW, DeltaKind.UNDECLARED, DeltaKind.REMOVED)
@@ -173,9 +174,10 @@ def _plain_run(agent: str) -> str:
 def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
     """The command that accepts what was measured as the new expectation.
 
-    "" where that would not help: an entry that was removed is to be put back as it was.
+    "" where that would not help: an entry that was removed is to be put back as it was, and what
+    could not be measured is to be measured.
     """
-    if row.kind is DeltaKind.REMOVED:
+    if row.kind is DeltaKind.REMOVED or row.got is Status.INFRA_ERROR:
         return ""
     base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
     if row.kind is DeltaKind.REGRESSION:

@@ -115,6 +115,13 @@ def test_an_address_that_could_break_out_is_no_link() -> None:
     assert "javascript" not in render_comment(samples.red(), script)
 
 
+def test_what_could_not_be_measured_is_not_offered_to_be_accepted() -> None:
+    """It is to be measured: an expectation of it would say nothing."""
+    body = render_comment(samples.infra_only(), PLACE)
+    assert "could not be measured" in body
+    assert "Accept it" not in body
+
+
 def test_red_rows_stand_before_what_was_removed() -> None:
     """What needs work comes first."""
     gone = entry("old", "claude", DeltaKind.REMOVED, got=None, why="the case was removed")
