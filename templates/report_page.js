@@ -138,6 +138,7 @@ function pairSections(pair) {
     more.not_alike?.length ? make("ul", { class: "notes" }, ...more.not_alike.map((note) => make("li", {}, said(note)))) : null,
     pair.units.length ? null : make("div", {}, more.error ? make("p", { class: "error" }, said(more.error)) : null,
       more.missing?.length ? make("dl", { class: "facts" }, fact("Missing", words(more.missing))) : null, evidence(more.proofs?.map(([token, tier, place, proof]) => [token, tier, "–", place, proof]))),
+    more.prompt ? make("dl", { class: "facts" }, fact("Prompt", said(more.prompt))) : null,
     purposes(pair),
     more.mend ? make("p", { class: "mend" }, make("strong", {}, "Mend it: "), said(more.mend)) : null,
     command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept),

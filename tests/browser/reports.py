@@ -87,7 +87,7 @@ def write_hostile(folder: Path) -> Path:
     for number, text in enumerate((*HOSTILE, "__proto__", "constructor")):
         proof = DeltaProof(token=text, tier=3, source_detail=text, proof_line=text)
         rows.append(make_regression(text, text, why=text, error=text, failure_kind=text,
-                                    missing_evidence=(text,), loaded_skills=(text,),
+                                    prompt=text, missing_evidence=(text,), loaded_skills=(text,),
                                     subagent_skills=(text,), not_alike=(text,),
                                     proofs=(proof,)))  # fmt: skip
         records.append(make_record(

@@ -19,6 +19,8 @@ from routing_action.domain.results import notes_of_no_skill
 from routing_action.domain.verdict import Status
 from routing_action.store.documents import Corpus
 
+_LONGEST_PROMPT = 600
+
 
 def build_delta(
     batches: Sequence[NamedBatch],
@@ -50,6 +52,7 @@ def build_delta(
     comparison = compare(measurement, baselines.deciding, tree)
     gate = decide_gate(comparison, policy)
     counts = Counter(row.kind for row in comparison.rows)
+    prompts = {case.case_id: case.prompt for case in corpus.cases}
     return Delta(
         generated_at_utc=format_time(now),
         conclusion=gate.conclusion,
@@ -72,7 +75,7 @@ def build_delta(
         ),
         totals=_totals(batches),
         skills=tuple(_skills_at_stake(batches, comparison)),
-        rows=tuple(_entry(row, corpus.lines) for row in comparison.rows),
+        rows=tuple(_entry(row, corpus.lines, prompts) for row in comparison.rows),
     )
 
 
@@ -153,10 +156,16 @@ def _skills_at_stake(batches: Sequence[NamedBatch], comparison: Comparison) -> I
         yield DeltaSkill(name=name, agents=tuple(own), description=description)
 
 
+def _shorten(prompt: str) -> str:
+    """As much of a prompt as tells which one it is, on one line."""
+    text = " ".join(prompt[: 4 * _LONGEST_PROMPT].split())
+    return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 1]}…"
+
+
 _STATUS: Mapping[str | None, Status | None] = {None: None, **{one.value: one for one in Status}}
 
 
-def _entry(row: DeltaRow, lines: Mapping[str, int]) -> DeltaEntry:
+def _entry(row: DeltaRow, lines: Mapping[str, int], prompts: Mapping[str, str]) -> DeltaEntry:
     case_id, agent = row.pair
     measured = row.measured
     return DeltaEntry(
@@ -168,6 +177,7 @@ def _entry(row: DeltaRow, lines: Mapping[str, int]) -> DeltaEntry:
         got=_STATUS[row.got],
         why=row.why,
         line=lines.get(case_id),
+        prompt=_shorten(prompts.get(case_id, "")) if row.gates and row.got == "fail" else "",
         not_alike=row.not_alike,
         **(_evidence(measured) if measured else {}),  # type: ignore[arg-type]
     )

@@ -29,7 +29,10 @@ class DeltaProof(_Model):
 
 
 class DeltaEntry(_Model):
-    """One row: `was` is what the deciding baseline expects, `got` what was measured."""
+    """One row: `was` is what the deciding baseline expects, `got` what was measured.
+
+    `prompt` is how the case asks, of a pair that makes the gate red by failing.
+    """
 
     case_id: str
     agent: str
@@ -41,6 +44,7 @@ class DeltaEntry(_Model):
     line: int | None = None
     failure_kind: str | None = None
     error: str | None = None
+    prompt: str = ""
     missing_evidence: tuple[str, ...] = ()
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()

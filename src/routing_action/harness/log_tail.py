@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from routing_action.harness.plain_files import read_tail
 
 TAIL_BYTES = 2**18
 MOST_FILES = 50
@@ -19,7 +19,7 @@ def read_log_tails(home: Path, globs: Iterable[str]) -> Iterator[bytes]:
     home = home.resolve()
     found = sorted(path for pattern in globs for path in _find(home, pattern))
     for path in found[:MOST_FILES]:
-        data = _read_tail(path)
+        data = read_tail(path, TAIL_BYTES)
         if data:
             yield data
 
@@ -29,19 +29,3 @@ def _find(home: Path, pattern: str) -> list[Path]:
         return [path for path in home.glob(pattern) if path.parent.resolve() == path.parent]
     except OSError:
         return []
-
-
-def _read_tail(path: Path) -> bytes:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            return b""
-        return os.pread(file, TAIL_BYTES, max(0, status.st_size - TAIL_BYTES))
-    except OSError:
-        return b""
-    finally:
-        os.close(file)

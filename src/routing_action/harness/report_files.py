@@ -6,9 +6,10 @@ They hold prompts and expectations, so an agent that searched its workspace woul
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from routing_action.harness.plain_files import read_head
 
 _HEAD_BYTES = 1024
 
@@ -43,18 +44,4 @@ def without_reports(root: Path, paths: Iterable[str]) -> list[str]:
 
 def _is_report(root: Path, path: str) -> bool:
     matches = _KINDS.get(os.path.splitext(path)[1].lower())  # noqa: PTH122 - a text, and many
-    return matches is not None and matches(_read_head(f"{root}/{path}"))
-
-
-def _read_head(path: str) -> bytes:
-    """Nothing of what is no plain file, or cannot be read."""
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        return os.read(file, _HEAD_BYTES) if stat.S_ISREG(os.fstat(file).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(file)
+    return matches is not None and matches(read_head(f"{root}/{path}", _HEAD_BYTES))

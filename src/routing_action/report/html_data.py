@@ -115,6 +115,7 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
         "failure": row.failure_kind,
         "mend": find_remedy(row.failure_kind) if row.gates else "",
         "error": _cut(row.error or ""),
+        "prompt": row.prompt,
         "missing": row.missing_evidence,
         "disallowed": row.disallowed_hits,
         "loaded": row.loaded_skills,

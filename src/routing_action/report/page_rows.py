@@ -85,6 +85,7 @@ class PageRow:
     others: tuple[str, ...]
     proofs: tuple[Proof, ...]
     error: str
+    prompt: str
     not_alike: tuple[str, ...]
     flaky: str
     timed_out: bool
@@ -149,6 +150,7 @@ def _row(
         others=tuple(passing) if row.kind is DeltaKind.REGRESSION else (),
         proofs=tuple(_proofs(row)),
         error=row.error or "",
+        prompt=row.prompt,
         not_alike=row.not_alike[:_MOST_TOKENS],
         flaky=f"{row.passed} of {row.trials}" if row.flaky else "",
         timed_out=row.timed_out,
