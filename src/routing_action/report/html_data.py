@@ -21,7 +21,7 @@ from routing_action.domain.measured import MeasuredHit
 from routing_action.domain.naming import is_skill_file
 from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
 from routing_action.report.remedies import find_remedy
-from routing_action.report.view import accept_command, rerun_command
+from routing_action.report.view import accept_command, can_accept, rerun_command
 
 PASSING_DETAIL_BYTES = 2**20
 """How much detail of passing units is kept; units that do not pass always have theirs."""
@@ -126,7 +126,7 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
             for proof in row.proofs[:_MOST_ITEMS]
         ],
         "rerun": rerun_command(delta, row) if row.got else "",
-        "accept": accept_command(row) if _can_accept(row) else "",
+        "accept": accept_command(row) if can_accept(row) else "",
     }
     return {name: value for name, value in found.items() if value}
 
@@ -140,10 +140,6 @@ def _in_short(row: DeltaEntry) -> str:
     wanted = [token for token in row.missing_evidence if not is_skill_file(token)]
     loaded = ", ".join(row.loaded_skills[:3]) or "no skill"
     return f"wanted {', '.join((wanted or row.missing_evidence)[:3])}, got {loaded}"
-
-
-def _can_accept(row: DeltaEntry) -> bool:
-    return row.got is not None and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
 
 
 def stream_units(records: Iterable[UnitRecord]) -> Iterator[Markup]:

@@ -15,7 +15,7 @@ from routing_action.domain.place import Place
 from routing_action.domain.verdict import FailureKind, Status
 from routing_action.report.escape import cut, excerpt
 from routing_action.report.remedies import find_remedy
-from routing_action.report.view import accept_command, rerun_command
+from routing_action.report.view import accept_command, can_accept, rerun_command
 
 _MOST_TOKENS = 6
 _MOST_PROOFS = 3
@@ -131,7 +131,7 @@ def _row(
 ) -> PageRow:
     is_measured = row.got is not None
     fails = row.gates and row.got is Status.FAIL
-    takes = is_measured and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
+    takes = can_accept(row)
     return PageRow(
         case_id=row.case_id,
         agents=(row.agent,),

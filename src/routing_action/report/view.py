@@ -171,6 +171,12 @@ def _plain_run(agent: str) -> str:
     return f"{RUN_PROGRAM} --agents {shlex.quote(agent)}"
 
 
+def can_accept(row: DeltaEntry) -> bool:
+    """True where what was measured could become the new expectation."""
+    is_measured = row.got is not None and row.got is not Status.INFRA_ERROR
+    return is_measured and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
+
+
 def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
     """The command that accepts what was measured as the new expectation.
 

@@ -122,6 +122,17 @@ def test_what_could_not_be_measured_is_not_offered_to_be_accepted() -> None:
     assert "Accept it" not in body
 
 
+@pytest.mark.parametrize("kind", [DeltaKind.NEW, DeltaKind.UNDECLARED, DeltaKind.REGRESSION])
+def test_what_could_not_be_measured_is_not_offered_to_be_declared(kind: DeltaKind) -> None:
+    """Neither as a command nor as an entry to write, of whatever kind the row is."""
+    row = entry("lost", "codex", kind, gates=True, got=Status.INFRA_ERROR, failure_kind="auth")
+    body = render_comment(make([row], Conclusion.FAILURE, ("1 pair",)), PLACE)
+    evidence = body.partition("<details><summary>🔴")[2].partition("</details>")[0]
+    assert "Run it again" in evidence
+    for offer in ("Accept it", "accept-regression", "Put it back", "expected_status"):
+        assert offer not in evidence
+
+
 def test_red_rows_stand_before_what_was_removed() -> None:
     """What needs work comes first."""
     gone = entry("old", "claude", DeltaKind.REMOVED, got=None, why="the case was removed")
