@@ -41,7 +41,7 @@ Measured = TypeVar("Measured")
 class Usage:
     """What a command took: seconds on the wall, CPU seconds of its whole tree, its code.
 
-    `peak_bytes` is the most memory that the command's own process held (VmHWM), without its
+    `own_cpu` are the CPU seconds of the command's own process, without its children. `peak_bytes` is the most memory that the command's own process held (VmHWM), without its
     children; `tree_bytes` the most that any one process of the tree held.
     """
 
@@ -50,6 +50,7 @@ class Usage:
     code: int
     peak_bytes: int = 0
     tree_bytes: int = 0
+    own_cpu: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,8 @@ def run_measured(
             argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
         )
         peak = PeakWatch(process.pid) if watch_peak else None
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        own = read_cpu(Path(f"/proc/{process.pid}/stat"))
         _, status, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - begun
         code = process.returncode = os.waitstatus_to_exitcode(status)
@@ -166,7 +169,7 @@ def run_measured(
             last = errors.read()[-2000:].decode("utf-8", "replace")
             raise SystemExit(f"{argv[0]} exited with {code}:\n{last}")
     cpu = used.ru_utime + used.ru_stime
-    return Usage(wall, cpu, code, peak.stop() if peak else 0, used.ru_maxrss * 1024)
+    return Usage(wall, cpu, code, peak.stop() if peak else 0, used.ru_maxrss * 1024, own)
 
 
 class PeakWatch:
@@ -197,6 +200,12 @@ def read_peak(status: Path) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
+def read_cpu(stat: Path) -> float:
+    """CPU seconds of a process, its threads with it and its children not: proc(5), stat."""
+    fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def anchor_folder() -> Path:
     """Where anchors that must be installed are put; run.py removes it unless it was named."""
     return Path(os.environ[ANCHORS])
@@ -214,7 +223,7 @@ def run_product(
         argv = [sys.executable, "-P", str(PEAK), report.name, *arguments]
         used = run_measured(argv, cwd=cwd, env=env or product_environment(), codes=codes)
         peak = int(Path(report.name).read_text("ascii"))
-    return Usage(used.wall, used.cpu, used.code, peak, used.tree_bytes)
+    return Usage(used.wall, used.cpu, used.code, peak, used.tree_bytes, used.own_cpu)
 
 
 def product_environment(**variables: str) -> dict[str, str]:

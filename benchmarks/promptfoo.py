@@ -28,6 +28,9 @@ _OFFLINE = {
     "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
     "PROMPTFOO_DISABLE_SHARING": "1",
     "PROMPTFOO_SELF_HOSTED": "1",
+    # Its log files are written to after their end, which ends the run; without them it does less.
+    "PROMPTFOO_DISABLE_DEBUG_LOG": "true",
+    "PROMPTFOO_DISABLE_ERROR_LOG": "true",
 }
 
 

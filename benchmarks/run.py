@@ -77,7 +77,10 @@ def _measure(goal: int, rounds: int) -> Iterator[Row]:
         if measure is None:
             yield Row(goal, name, missing=f"benchmarks/{name}.py has no measure_goal")
             continue
-        yield from measure(goal, rounds)
+        try:
+            yield from measure(goal, rounds)
+        except SystemExit as error:  # what was measured already is not lost
+            yield Row(goal, name, missing=str(error))
 
 
 def _machine(rounds: int) -> str:
