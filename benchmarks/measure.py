@@ -41,8 +41,9 @@ Measured = TypeVar("Measured")
 class Usage:
     """What a command took: seconds on the wall, CPU seconds of its whole tree, its code.
 
-    `own_cpu` are the CPU seconds of the command's own process, without its children. `peak_bytes` is the most memory that the command's own process held (VmHWM), without its
-    children; `tree_bytes` the most that any one process of the tree held.
+    `own_cpu` are the CPU seconds of the command's own process, without its children; `peak_bytes`
+    is the most memory that it held (VmHWM), and `tree_bytes` the most that any one process of the
+    tree held.
     """
 
     wall: float

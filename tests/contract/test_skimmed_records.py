@@ -143,6 +143,8 @@ def items(draw: st.DrawFn) -> dict[str, Any]:
         3: {"msg": {"type": "agent_message", "message": "notes.md"}},
         4: {"msg": None},
         5: {"item": {**item, "command": None}},
+        6: {"type": "turn.started", "item": 5},
+        7: {"item": {**item, "type": "todo_list"}},
     }
     return {"type": kind, "item": item, **changes.get(draw(st.integers(0, 15)), {})}
 
@@ -179,7 +181,7 @@ def test_any_mixture_of_records_says_the_same(
     work = [
         json.dumps(one, ensure_ascii=ascii_only) for one in (*OPENING["claude"], *ACTIVE, *found)
     ]
-    agree("\n".join(work).encode(), places)
+    agree("\n".join(work).encode(), places, tokens)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=EXAMPLES)
@@ -196,6 +198,93 @@ def test_any_mixture_of_items_says_the_same(
     agree(jsonl(*OPENING["codex"], *opening, *found), places, tokens, agent="codex")
 
 
+@st.composite
+def gemini_events(draw: st.DrawFn) -> dict[str, Any]:
+    """A record of gemini's stream, most often a usual one."""
+    kind = draw(st.sampled_from(["message", "tool_use", "tool_use", "tool_result", "error", "x"]))
+    record: dict[str, Any] = {
+        "type": kind,
+        "role": draw(st.sampled_from(["assistant", "assistant", "user", None])),
+        "content": draw(st.one_of(TEXTS, st.sampled_from([None, [{"text": "notes.md"}]]))),
+    }
+    if kind in ("tool_use", "tool_result"):
+        parameters = draw(st.one_of(INPUTS, COMMANDS.map(lambda text: {"command": text})))
+        if isinstance(parameters, dict) and draw(st.integers(0, 4)) == 0:
+            parameters = {**parameters, "dir_path": draw(st.sampled_from(["x", "skills", "notes"]))}
+        record = {
+            "type": kind,
+            "tool_name": draw(
+                st.sampled_from(["run_shell_command", "read_file", "activate_skill", "glob", None])
+            ),
+            "tool_id": draw(IDS),
+            "parameters": parameters,
+            "status": draw(st.sampled_from(["success", "success", "error"])),
+            "output": draw(TEXTS),
+        }
+    changes: dict[int, dict[str, Any]] = {
+        0: {"message": "Attempt 1 failed with status 429", "severity": "error"},
+        1: {"tool_name": 5},
+        2: {"type": "init", "content": 5},
+    }
+    return record | changes.get(draw(st.integers(0, 15)), {})
+
+
+@st.composite
+def opencode_parts(draw: st.DrawFn) -> dict[str, Any]:
+    """A record of opencode's stream, most often a usual one."""
+    kind = draw(
+        st.sampled_from(["text", "tool_use", "tool_use", "step_finish", "step_start", "error", "x"])
+    )
+    part: dict[str, Any] = {
+        "tool": draw(st.sampled_from(["bash", "bash", "read", "skill", "glob", None])),
+        "callID": draw(IDS),
+        "id": draw(IDS),
+        "text": draw(TEXTS),
+        "state": {
+            "status": draw(st.sampled_from(["completed", "completed", "error"])),
+            "input": draw(st.one_of(INPUTS, COMMANDS.map(lambda text: {"command": text}))),
+            "output": draw(TEXTS),
+            "metadata": draw(st.sampled_from([{}, {"exit": 1}, {"output": "notes.md"}, None])),
+        },
+        "reason": draw(st.sampled_from(["tool-calls", "tool-calls", None, "stop", 5])),
+        "tokens": draw(
+            st.sampled_from(
+                [
+                    {"input": 3, "output": 2, "reasoning": True, "cache": {"read": 1}},
+                    {"input": "3", "output": -2, "cache": None},
+                    None,
+                    5,
+                ]
+            )
+        ),
+        "cost": draw(st.sampled_from([0.5, 1, "1", None, -1, 1e300])),
+    }
+    changes: dict[int, dict[str, Any]] = {
+        0: {"part": None},
+        1: {"part": {**part, "state": None}},
+        2: {"part": {**part, "state": {"input": {"command": "ls", "workdir": "/x/notes.md"}}}},
+        3: {"error": {"name": "APIError", "data": {"message": "429", "statusCode": 429}}},
+    }
+    return {"type": kind, "part": part, **changes.get(draw(st.integers(0, 15)), {})}
+
+
+EVENTS = {"gemini": gemini_events(), "opencode": opencode_parts()}
+
+
+@pytest.mark.parametrize("agent", EVENTS)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=EXAMPLES)
+@given(data=st.data())
+def test_any_mixture_of_events_says_the_same(agent: str, data: st.DataObject) -> None:
+    """Texts, calls with any arguments, results without calls, steps counted twice, odd shapes."""
+    found = data.draw(st.lists(EVENTS[agent], max_size=14))
+    places = data.draw(st.lists(st.integers(0, 4_000), max_size=3))
+    tokens = data.draw(st.sampled_from([TOKENS, ("other",), ("other", "notes.md"), ()]))
+    opening = (say(agent, "First."), *shell(agent, "true"), *load(agent, "other"))
+    begun = data.draw(st.booleans())
+    stream = jsonl(*OPENING[agent], *(opening if begun else ()), *found)
+    agree(stream, places, tokens, agent=agent)
+
+
 def message(role: str, **block: object) -> dict[str, Any]:
     return {"type": role, "message": {"content": [block]}}
 
@@ -208,7 +297,7 @@ ACTIVE = (
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode"])
 def test_most_records_of_a_run_are_not_decoded(
     agent: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate
 from typing import Any, Literal, TypeAlias
 
 from routing_action.domain.naming import is_file_token, split_path
@@ -83,14 +81,14 @@ class Prefilter:
         found: set[int] = set()
         if not block.isascii():
             found.update(place for place, line in enumerate(lines) if _has_other_bytes(line))
-        ends: list[int] = []
         for find in self._finders(block):
-            start = find(0)
+            place, seen, start = 0, 0, find(0)
             while start >= 0:
-                ends = ends or list(accumulate(len(line) + 1 for line in lines))
-                place = bisect_right(ends, start)
+                place += block.count(b"\n", seen, start)
                 found.add(place)
-                start = find(ends[place]) if ends[place] < len(block) else -1
+                seen = start
+                end = block.find(b"\n", start)
+                start = find(end) if end >= 0 else -1
         return found
 
     def _finders(self, block: bytes) -> Iterator[Callable[[int], int]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 _MOST = 1_000
 """Calls that are kept without a result: more come from no healthy run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A tool call that waits for its result.
 
     `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.

@@ -13,7 +13,7 @@ import msgspec
 
 from routing_action.providers.calls import Call
 from routing_action.providers.heads import Head
-from routing_action.providers.records import RecordReader
+from routing_action.providers.skimmer import Skimmer
 
 
 class CodexMessage(msgspec.Struct, gc=False):
@@ -28,55 +28,51 @@ class CodexHead(Head):
     msg: CodexMessage | None = None
 
 
-class Ran(msgspec.Struct, gc=False, tag="command_execution"):
-    """A command, begun or done."""
+class CodexItem(msgspec.Struct, gc=False):
+    """What the agent did: a command, begun or done, some text, or something else."""
 
-    id: str
-    command: str
+    type: str = ""
+    id: object = None
+    command: str = ""
     cwd: object = None
-
-
-class Said(msgspec.Struct, gc=False, tag="agent_message"):
-    """Text, whatever it says."""
-
-
-class Thought(msgspec.Struct, gc=False, tag="reasoning"):
-    """Reasoning, which proves nothing."""
 
 
 class CodexRecord(CodexHead):
     """A record that can be skimmed, if it can be decoded to this."""
 
-    item: Ran | Said | Thought | None = None
+    item: CodexItem | None = None
 
 
-class CodexSkimmer(RecordReader, ABC):
+_TEXTS = ("agent_message", "assistant_message")
+
+
+class CodexSkimmer(Skimmer, ABC):
     """The part of the reader that skims."""
 
-    def skim(self, heads: Sequence[Any], first: int, stop: int) -> int:
-        """Take turns and commands that are idle."""
-        turns, place = 0, first
-        for place in range(first, stop):
-            head = heads[place]
-            if head.type == "item.started":
-                if not self._skim_started(head):
-                    break
-            elif head.type == "item.completed":
-                if not self._skim_completed(head):
-                    break
-                turns += 1
-        else:
-            place = stop
-        if turns:
-            self.turn(turns)
-        return place - first
+    def commands_of(self, heads: Sequence[Any]) -> list[str]:
+        """Those that begin: a completion repeats its command."""
+        return [head.item.command for head in heads if head.type == "item.started" and head.item]
 
-    def _skim_started(self, head: CodexRecord) -> bool:
-        item = head.item
-        if item is None or head.msg is not None:
+    def take(self, head: Any, idle: bool) -> bool:  # noqa: ANN401 - a CodexRecord or a CodexHead
+        """Take turns and commands that are idle."""
+        if head.type == "item.started":
+            return self._skim_started(head, idle)
+        if head.type != "item.completed":
+            return True
+        if not self._skim_completed(head):
             return False
-        if type(item) is Ran:
-            if not (self._active and self.is_idle_command(item.command)):
+        self.turn()
+        return True
+
+    def _skim_started(self, head: CodexRecord, idle: bool) -> bool:
+        """True where it was taken; `idle` says that its command is, if its line names no token."""
+        item = head.item
+        if item is None or head.msg is not None or not item.type:
+            return False
+        if item.type == "command_execution":
+            if type(item.id) is not str or not self._active:
+                return False
+            if not (idle or self.is_idle_command(item.command)):
                 return False
             self.tool_events += 1
             self._calls.open(item.id, _idle_call(item))
@@ -86,23 +82,26 @@ class CodexSkimmer(RecordReader, ABC):
         item = head.item
         if item is None or head.msg is not None:
             return False
-        if type(item) is Ran:
+        if item.type == "command_execution":
             return self._active and self._skim_command(item)
-        return type(item) is Thought or self.summary.has_text
+        return item.type == "reasoning" or (item.type in _TEXTS and self.summary.has_text)
 
-    def _skim_command(self, item: Ran) -> bool:
+    def _skim_command(self, item: CodexItem) -> bool:
         """True where the completion of a command was taken; it tells all if nothing began."""
-        started = self._calls.find(item.id)
+        identity = item.id
+        if type(identity) is not str:
+            return False
+        started = self._calls.find(identity)
         if started is not None and started.number:
             return False
         if started is None or (item.command and started.target != item.command):
             if item.cwd is not None or self._matters(_idle_call(item)):
                 return False  # its line need not have been searched for names
             self.tool_events += 1
-        self._calls.close(item.id)
+        self._calls.close(identity)
         return True
 
 
-def _idle_call(item: Ran) -> Call:
+def _idle_call(item: CodexItem) -> Call:
     """Of what proves nothing the command alone is kept: its completion may tell another."""
     return Call("shell", "shell", item.command, 0, b"")

@@ -15,11 +15,15 @@ from routing_action.providers.decoding import (
     as_text,
     called_skill,
     flatten_text,
-    is_blank,
     render_arguments,
 )
-from routing_action.providers.heads import Head, Heads
-from routing_action.providers.records import RecordReader
+from routing_action.providers.gemini_skim import (
+    SHELLS,
+    GeminiHead,
+    GeminiRecord,
+    GeminiSkimmer,
+)
+from routing_action.providers.heads import Heads
 from routing_action.providers.standard_error import StderrRule
 
 _BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
@@ -27,17 +31,16 @@ _EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _LIMITS = ("FatalTurnLimitedError", "max_turns", "turn_limit", "MaxSessionTurns")
 
 
-class GeminiHead(Head):
-    """A message is told by who wrote it, and counts for its text alone."""
-
-    role: str = ""
-    content: str = ""
-
-
-class GeminiReader(RecordReader):
+class GeminiReader(GeminiSkimmer):
     """Reads Gemini's stream; a failing shell command says success, so its output decides."""
 
-    heads = Heads("message".__eq__, GeminiHead)
+    heads = Heads(
+        "message".__eq__,
+        GeminiRecord,
+        GeminiHead,
+        skims=("tool_use", "tool_result"),
+        mentions=("tool_result",),
+    )
 
     stderr_rules = (
         StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),
@@ -84,15 +87,6 @@ class GeminiReader(RecordReader):
         half = len(places) // 2
         return self._named(texts, places[:half]) + self._named(texts, places[half:])
 
-    def pass_over(self, heads: Sequence[Any]) -> None:
-        """Each message of the assistant is a turn, and says something unless it is blank."""
-        super().pass_over(heads)
-        said = [head.content for head in heads if head.role != "user"]
-        if said:
-            self.turn(len(said))
-            if not self.summary.has_text and any(not is_blank(text) for text in said):
-                self.note(has_text=True)
-
     def _message(self, record: Record) -> Iterable[EvidenceLine]:
         if record.get("role") == "user":
             return ()
@@ -111,7 +105,7 @@ class GeminiReader(RecordReader):
             path = path or as_text(arguments.get("path"))
             start = as_count(arguments.get("start_line")) or as_count(arguments.get("offset")) or 0
             self.call(identity, "file", name, path, partial=start > 1)
-        elif name in ("run_shell_command", "shell"):
+        elif name in SHELLS:
             folder = as_text(arguments.get("dir_path")) or as_text(arguments.get("directory"))
             command = as_text(arguments.get("command"))
             self.call(identity, "shell", name, command, cwd=folder)

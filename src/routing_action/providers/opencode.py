@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.transcript import EvidenceLine, Reading, Usage
@@ -18,20 +18,26 @@ from routing_action.providers.decoding import (
     render_arguments,
 )
 from routing_action.providers.failures import retry_after_in
-from routing_action.providers.heads import Heads
-from routing_action.providers.records import RecordReader
+from routing_action.providers.heads import Head, Heads
+from routing_action.providers.opencode_skim import OpencodeRecord, OpencodeSkimmer
 from routing_action.providers.standard_error import StderrRule
 
 _QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
 _MOST_STEPS = 10_000
 
 
-class OpencodeReader(RecordReader):
+class OpencodeReader(OpencodeSkimmer):
     """Reads opencode's parts: a tool part holds call and result together."""
 
     stderr_rules = (StderrRule(re.compile(r"^(?:Error: )?(?:AI_)?API(?:Call)?Error\b")),)
 
-    heads = Heads(_QUIET.__contains__)
+    heads = Heads(
+        _QUIET.__contains__,
+        OpencodeRecord,
+        Head,
+        skims=("text", "tool_use", "step_finish"),
+        mentions=("text",),
+    )
 
     def __init__(self, context: ReadContext) -> None:
         """Start counting tokens at zero."""
@@ -95,20 +101,24 @@ class OpencodeReader(RecordReader):
         """A step that ends for another reason than tool calls ends the run."""
         if part.get("reason") not in ("tool-calls", None):
             self.end()
-        identity = as_text(part.get("id"))
-        if identity in self._counted:
-            return ()
-        if identity and len(self._counted) < _MOST_STEPS:
-            self._counted.add(identity)
         tokens = as_record(part.get("tokens"))
         cache = as_record(tokens.get("cache"))
-        for index, value in enumerate(
-            (tokens.get("input"), tokens.get("output"), cache.get("read"), tokens.get("reasoning"))
-        ):
-            self._tokens[index] += as_count(value) or 0
-        self._cost += as_amount(part.get("cost")) or 0.0
-        self._steps += 1
+        used = (
+            tokens.get("input"), tokens.get("output"), cache.get("read"), tokens.get("reasoning")
+        )  # fmt: skip
+        self.count_step(as_text(part.get("id")), used, part.get("cost"))
         return ()
+
+    def count_step(self, identity: str, tokens: Sequence[object], cost: object) -> None:
+        """Add what a step used, once."""
+        if identity in self._counted:
+            return
+        if identity and len(self._counted) < _MOST_STEPS:
+            self._counted.add(identity)
+        for index, value in enumerate(tokens):
+            self._tokens[index] += as_count(value) or 0
+        self._cost += as_amount(cost) or 0.0
+        self._steps += 1
 
     def _error(self, error: Record) -> Iterable[EvidenceLine]:
         data = as_record(error.get("data"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -157,6 +157,13 @@ class ProofWriter(RunSummary):
         for sign in _SHELL_SIGNS:
             bare = bare.replace(sign, "")
         return "$" in text or "skill" in bare.casefold() or self._may_name(f"{text}\n{bare}")
+
+    def are_idle_commands(self, commands: Iterable[str], cwd: str = "") -> bool:
+        """True where each of some commands is idle; they are looked at together, since it is fast.
+
+        One that is not can hide none of the others, as no name goes on over a zero sign.
+        """
+        return self.is_idle_command("\0".join(commands), cwd)
 
     def is_idle_command(self, command: str, cwd: str = "") -> bool:
         """True where a command is activity alone, if no string of its line names a token."""
