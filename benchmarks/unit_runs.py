@@ -2,7 +2,13 @@
 
 Against `xargs` that starts the same agents side by side and captures their output into files, and
 against promptfoo with its exec provider. The product does more than either: it reads and judges
-what is printed, and in an isolated run each unit gets a repository and a home of its own.
+what is printed. In an isolated run each unit gets a repository and a home of its own; xargs then
+copies the same tree for each agent with `cp -a` and removes it with `rm -rf`, and the ratio to
+xargs that does not is there to be known.
+
+A no-op unit is a Python that does nothing, as the agent of goal 1 is one that does little: `true`
+ends before Python has started a process, so that its ratio says what a start costs in Python.
+promptfoo is compared by what each harness takes itself: the agents are the same.
 """
 
 from __future__ import annotations
@@ -27,6 +33,7 @@ from benchmarks.measure import (
 )
 from benchmarks.promptfoo import PromptfooMissingError, install_promptfoo
 from benchmarks.streams import SKILL, make_stream
+from routing_action.harness.workspace import WorkspaceTemplate
 
 UNITS = 500
 LINES = 201
@@ -34,6 +41,11 @@ PAUSE_SECONDS = 0.02
 AGENT = Path(__file__).resolve().parent / "fake_agent.py"
 REPOSITORY_FILES = 20
 _CAPTURE = 'n=$1; shift; exec "$@" "$n" >"out/$n.stdout" 2>"out/$n.stderr"'
+_CAPTURE_IN_COPY = """\
+out=$PWD/out tree=$1 copy=$PWD/copies/$2 n=$2; shift 2
+cp -a "$tree" "$copy" && cd "$copy" && "$@" "$n" >"$out/$n.stdout" 2>"$out/$n.stderr"
+cd / && rm -rf "$copy"
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +92,27 @@ class Bench:
             codes=(0,) if self.expects_pass else (1,),
         )  # fmt: skip
 
-    def run_xargs(self, parallel: int) -> Usage:
-        """The same agents, started by xargs, their output in files."""
+    def run_xargs(self, parallel: int, tree: Path | None = None) -> Usage:
+        """The same agents, started by xargs, their output in files; each in a copy of the tree."""
         folder = self.root.parent / "xargs"
         shutil.rmtree(folder, ignore_errors=True)
-        (folder / "out").mkdir(parents=True)
+        for name in ("out", "copies"):
+            (folder / name).mkdir(parents=True)
         listing = folder / "numbers"
         listing.write_text("".join(f"{number}\n" for number in range(UNITS)), encoding="utf-8")
-        command = [
-            "xargs", "-a", str(listing), f"-P{parallel}", "-I{}", "sh", "-c", _CAPTURE, "sh", "{}",
-        ]  # fmt: skip
+        script = (
+            ["sh", "-c", _CAPTURE_IN_COPY, "sh", str(tree)]
+            if tree
+            else ["sh", "-c", _CAPTURE, "sh"]
+        )
+        command = ["xargs", "-a", str(listing), f"-P{parallel}", "-I{}", *script, "{}"]
         return run_measured([*command, *self.agent], cwd=folder, env=product_environment())
+
+    def template(self) -> Path:
+        """The tree that the product copies for each unit of an isolated run."""
+        folder = self.root.parent / "templates"
+        folder.mkdir(exist_ok=True)
+        return WorkspaceTemplate.build(self.root, folder).path
 
 
 def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
@@ -115,12 +137,12 @@ def _goal_1(root: Path, rounds: int) -> Iterator[Row]:
 
 
 def _goal_2(root: Path, rounds: int) -> Iterator[Row]:
-    for name, agent in (
-        ("python no-op", [sys.executable, "-I", "-S", "-c", "pass"]),
-        ("true", [shutil.which("true") or "/bin/true"]),
+    for name, agent, most in (
+        ("python no-op", [sys.executable, "-I", "-S", "-c", "pass"], 1.3),
+        ("true", [shutil.which("true") or "/bin/true"], None),
     ):
         bench = Bench.make(root / name.replace(" ", "-") / "repo", agent, expects_pass=False)
-        yield from _compare(2, name, bench, 32, rounds, most=1.3, most_bytes=60 * MEGABYTE)
+        yield from _compare(2, name, bench, 32, rounds, most=most, most_bytes=60 * MEGABYTE)
 
 
 def _compare(
@@ -130,28 +152,36 @@ def _compare(
     parallel: int,
     rounds: int,
     *,
-    most: float,
+    most: float | None,
     most_cpu: float | None = None,
     most_bytes: float | None = None,
 ) -> Iterator[Row]:
     """Wall, CPU of the tree and memory of the harness, with shared and with own workspaces."""
-    anchor, shared, isolated = take_turns(
+    tree = bench.template()
+    plain, copied, shared, isolated = take_turns(
         rounds,
         [
             lambda: bench.run_xargs(parallel),
+            lambda: bench.run_xargs(parallel, tree),
             lambda: bench.run(parallel, "shared"),
             lambda: bench.run(parallel, "isolated"),
         ],
     )
-    walls, cpus = [u.wall for u in anchor], [u.cpu for u in anchor]
-    for kind, used in (("shared", shared), ("isolated", isolated)):
+    for kind, used, anchor, bounds in (
+        ("shared", shared, plain, (most, most_cpu)),
+        ("isolated", isolated, copied, (most, most_cpu)),
+        ("isolated against no copies", isolated, plain, (None, None)),
+    ):
         name = f"{what}, {parallel} at once, {kind}"
-        yield Row.of_ratios(goal, f"{name}: wall", [u.wall for u in used], walls, most=most)
+        walls, cpus = [u.wall for u in anchor], [u.cpu for u in anchor]
+        yield Row.of_ratios(goal, f"{name}: wall", [u.wall for u in used], walls, most=bounds[0])
         yield Row.of_ratios(
-            goal, f"{name}: CPU of the tree", [u.cpu for u in used], cpus, most=most_cpu
+            goal, f"{name}: CPU of the tree", [u.cpu for u in used], cpus, most=bounds[1]
         )
+    for kind, used in (("shared", shared), ("isolated", isolated)):
         yield Row.of_values(
-            goal, f"{name}: RSS", [u.peak_bytes / MEGABYTE for u in used], "MB",
+            goal, f"{what}, {parallel} at once, {kind}: RSS",
+            [u.peak_bytes / MEGABYTE for u in used], "MB",
             most=most_bytes and most_bytes / MEGABYTE,
         )  # fmt: skip
 
@@ -171,8 +201,12 @@ def _goal_3(root: Path, rounds: int) -> Iterator[Row]:
     theirs, *ours = take_turns(rounds, calls)
     for kind, used in zip(("shared", "isolated"), ours, strict=True):
         yield Row.of_ratios(
-            3, f"{kind}: CPU of the tree against promptfoo",
-            [u.cpu for u in used], [u.cpu for u in theirs], most=0.2,
+            3, f"{kind}: CPU of the harness against promptfoo",
+            [u.own_cpu for u in used], [u.own_cpu for u in theirs], most=0.2,
+        )  # fmt: skip
+        yield Row.of_ratios(
+            3, f"{kind}: CPU of the tree, agents and all, against promptfoo",
+            [u.cpu for u in used], [u.cpu for u in theirs],
         )  # fmt: skip
         yield Row.of_ratios(
             3, f"{kind}: RSS against promptfoo",
