@@ -32,7 +32,8 @@ def may_hold_records(block: bytes) -> bool:
 def count_lines(block: bytes) -> tuple[int, int]:
     """How many lines a block has, and how many of them are not blank."""
     rest = block[block.rfind(b"\n") + 1 :]
-    count = block.count(b"\n") + bool(rest)
+    # Taking newlines out looks for them with memchr(3); counting them looks at each byte.
+    count = len(block) - len(block.replace(b"\n", b"")) + bool(rest)
     blank = len(_LATER_BLANK.findall(block)) + bool(_FIRST_BLANK.match(block))
     return count, count - blank - bool(rest and not rest.strip(BLANK))
 
