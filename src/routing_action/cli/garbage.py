@@ -1,4 +1,4 @@
-"""Keeps Python's garbage collector from looking through what stays until the end of a run."""
+"""Keeps Python's garbage collector from looking through what stays until the end of a command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from routing_action.domain.collector import no_collector
+
 _THRESHOLDS = (10_000, 10, 10)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """What is imported and read here stays: it is not looked through now, and not later."""
+    with no_collector():
+        yield
+        gc.freeze()  # before it is on again: it would begin at once
 
 
 @contextmanager

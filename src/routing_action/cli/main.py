@@ -11,8 +11,8 @@ import sys
 import click
 
 from routing_action import __version__
+from routing_action.cli.garbage import loading
 from routing_action.cli.overview import COMMANDS, render_overview
-from routing_action.domain.collector import no_collector
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
 
 # At the end all memory is given back as a whole: looking for cycles in it first takes long.
@@ -33,7 +33,7 @@ class _LazyGroup(click.Group):
         """The command of a name, None for an unknown one."""
         if cmd_name not in (*COMMANDS, *_HIDDEN):
             return None
-        with no_collector():  # it would look through all that is imported, time and again
+        with loading():
             module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command
         return command

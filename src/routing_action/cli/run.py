@@ -12,6 +12,7 @@ from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
 from routing_action.app.seed_prompts import FILL_IN
 from routing_action.app.self_test import run_self_test
+from routing_action.cli.garbage import loading
 from routing_action.cli.options import (
     find_provider,
     known_agents,
@@ -50,12 +51,13 @@ def command(context: click.Context, given: RunChoices) -> int:
         return _self_test()
     if given.resume is not None:
         return resume_batch(context, given.resume, given.artifacts_root)
-    settings = _settings(given)
-    recordings = ReplaySet(settings.replay) if settings.replay else None
-    plan = _plan(given, recordings)
-    _refuse_unwritten(plan)
-    # asyncio and the engine are imported only where a batch is really run.
-    from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
+    with loading():
+        settings = _settings(given)
+        recordings = ReplaySet(settings.replay) if settings.replay else None
+        plan = _plan(given, recordings)
+        _refuse_unwritten(plan)
+        # asyncio and the engine are imported only where a batch is really run.
+        from routing_action.cli.wiring import run_and_report  # noqa: PLC0415
 
     return run_and_report(
         plan,

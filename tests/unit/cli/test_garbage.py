@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from routing_action.cli.garbage import rare_collections
+from routing_action.cli.garbage import loading, rare_collections
 
 
 def test_the_collector_is_as_before_afterwards() -> None:
@@ -18,3 +18,16 @@ def test_the_collector_is_as_before_afterwards() -> None:
         raise ValueError("stop")
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+def test_what_is_loaded_is_not_looked_through_later() -> None:
+    """The collector is on again afterwards, and has nothing to look through."""
+    try:
+        with loading():
+            assert not gc.isenabled()
+            loaded = [[place] for place in range(5000)]
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > len(loaded)
+        assert not any(one is loaded for one in gc.get_objects())
+    finally:
+        gc.unfreeze()
