@@ -13,13 +13,16 @@ from routing_action.domain.provider import Provider
 ENTRY_POINT_GROUP = "routing_action.providers"
 DEFAULT_AGENTS = ("claude", "codex", "copilot")
 """The agents of a run that names none."""
+_OF_USERS = "custom"
+"""The module for agents of routing.toml: it has none of its own, and is slow to import."""
 
 
 @cache
 def all_providers() -> dict[str, Provider]:
     """Every known provider by name; an entry point may add one, never replace one of ours."""
     found: dict[str, Provider] = {}
-    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+    ours = {info.name for info in pkgutil.iter_modules(package.__path__)} - {_OF_USERS}
+    for module in sorted(ours):
         provider = getattr(
             importlib.import_module(f"{package.__name__}.{module}"), "PROVIDER", None
         )
