@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from routing_action.app.seed_prompts import FILL_IN, derive_prompts, fill_in_prompt
+from routing_action.app.seed_prompts import derive_prompts, fill_in_prompt
 from routing_action.domain.baseline import BaselineEntry
+from routing_action.domain.case import FILL_IN
 from routing_action.domain.naming import fold
 from routing_action.domain.verdict import Status
 from routing_action.store.skill_files import SkillFile

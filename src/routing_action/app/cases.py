@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from routing_action.app.seed_prompts import FILL_IN
-from routing_action.domain.case import Case
+from routing_action.domain.case import FILL_IN, Case
 from routing_action.domain.naming import names_token
 from routing_action.store.documents import Corpus
 

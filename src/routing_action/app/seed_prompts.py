@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from routing_action.domain.case import FILL_IN
 from routing_action.domain.naming import fold, names_token
-
-FILL_IN = "FILL IN"
-"""What a prompt that still has to be written starts with; `cases check` warns of it."""
 
 _MAX_PROMPT = 400
 _USE = re.compile(

@@ -24,7 +24,7 @@ from routing_action.domain.delta import Delta
 from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.github.client import Client
-from routing_action.harness.history import find_head
+from routing_action.harness.git import find_head
 from routing_action.store.batch import write_atomically
 from routing_action.store.unmeasured import has_results, read_unmeasured
 

@@ -10,8 +10,6 @@ import click
 from routing_action.app.ledger import Logbook
 from routing_action.app.plan import Plan, Selection, build_plan
 from routing_action.app.run import Shard
-from routing_action.app.seed_prompts import FILL_IN
-from routing_action.app.self_test import run_self_test
 from routing_action.cli.garbage import loading
 from routing_action.cli.options import (
     find_provider,
@@ -22,10 +20,10 @@ from routing_action.cli.options import (
 )
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import RunChoices, run_options
-from routing_action.domain.measured import parse_shard
+from routing_action.domain.case import FILL_IN
 from routing_action.domain.tiers import compute_tier
 from routing_action.errors import DocumentError, UsageError
-from routing_action.harness.history import find_head
+from routing_action.harness.git import find_head
 from routing_action.harness.replay import ReplaySet
 from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.settings import (
@@ -173,7 +171,11 @@ def _idle(text: str | None) -> float | None:
 
 
 def _shard(text: str | None) -> str | None:
-    if text and parse_shard(text) is None:
+    if not text:
+        return text
+    from routing_action.domain.measured import parse_shard  # noqa: PLC0415 - seldom needed
+
+    if parse_shard(text) is None:
         raise UsageError(f"--shard {text}: is no I/N with I from 1 to N", remedy="such as 2/3")
     return text
 
@@ -189,6 +191,8 @@ def _speed(value: float) -> float:
 
 
 def _self_test() -> int:
+    from routing_action.app.self_test import run_self_test  # noqa: PLC0415 - no run needs it
+
     names = list(all_providers())
     differences = run_self_test(names, compute_tier)
     for difference in differences:

@@ -24,12 +24,12 @@ from routing_action.app.run import Batch, Shard, Stop, judge_run, run_batch
 from routing_action.cli.garbage import rare_collections
 from routing_action.cli.options import run_program, stdout_style
 from routing_action.cli.progress import live_progress
+from routing_action.domain.baseline import Baseline
 from routing_action.harness.memory import free_memory
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import render_console
 from routing_action.settings import RunSettings, build_command
-from routing_action.store.baselines import Entries, find_baseline_file, read_baseline
 from routing_action.store.batch import BatchFolder, render_results, write_atomically
 from routing_action.store.documents import read_results
 from routing_action.store.journal import Journal
@@ -163,10 +163,13 @@ def _launcher(
     return LiveLauncher(settings, plan.providers, hidden)
 
 
-def _baseline(plan: Plan, settings: RunSettings) -> Entries | None:
+def _baseline(plan: Plan, settings: RunSettings) -> Baseline | None:
     """The baseline beside the cases, which says what --confirm must run again."""
     if not settings.confirm:
         return None
+    # Not needed where nothing is confirmed.
+    from routing_action.store.baselines import find_baseline_file, read_baseline  # noqa: PLC0415
+
     return read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
 
 

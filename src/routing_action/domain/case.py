@@ -18,6 +18,9 @@ CaseId = Annotated[
     str, StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
 ]
 
+FILL_IN = "FILL IN"
+"""What a prompt that still has to be written starts with; `cases check` warns of it."""
+
 DEFAULT_ACTIVITY_TOKENS: tuple[str, ...] = (
     "tool_use",
     "read_file",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from routing_action.domain.measured import MeasuredOptions
 from routing_action.domain.plan import (
     DEFAULT_CASES_FILE,
     DEFAULT_CONFIG_FILE,
@@ -14,14 +14,14 @@ from routing_action.domain.plan import (
 )
 from routing_action.domain.results import Options
 
+if TYPE_CHECKING:
+    from routing_action.domain.measured import MeasuredOptions
+
 RUN_PROGRAM = "routing-action run"
 """How a run is started where the repository has no `./test.sh`."""
 
 
-_AnyOptions = Options | MeasuredOptions
-
-
-def build_run_command(options: _AnyOptions, agent: str, program: str) -> str:
+def build_run_command(options: Options | MeasuredOptions, agent: str, program: str) -> str:
     """The shell command for one agent; `program` is how a run is started, such as `./test.sh`.
 
     It holds every option that changes what is measured and is not at its default; a selection
@@ -37,7 +37,7 @@ def build_run_command(options: _AnyOptions, agent: str, program: str) -> str:
     return " ".join((program, *map(shlex.quote, words)))
 
 
-def _set_up(options: _AnyOptions) -> Iterator[str]:
+def _set_up(options: Options | MeasuredOptions) -> Iterator[str]:
     own = str(PurePath(options.replay) / "cases.json") if options.replay else ""
     if options.replay:
         yield f"--replay={options.replay}"
@@ -51,7 +51,7 @@ def _set_up(options: _AnyOptions) -> Iterator[str]:
         yield from ("--workspace", options.workspace)
 
 
-def _agent(options: _AnyOptions, agent: str) -> Iterator[str]:
+def _agent(options: Options | MeasuredOptions, agent: str) -> Iterator[str]:
     if agent in options.provider_models:
         yield from ("--provider-model", f"{agent}:{options.provider_models[agent]}")
     if options.max_unit_cost_usd is not None:
@@ -60,7 +60,7 @@ def _agent(options: _AnyOptions, agent: str) -> Iterator[str]:
         yield from ("--max-turns", str(options.max_turns))
 
 
-def _limits(options: _AnyOptions, agent: str) -> Iterator[str]:
+def _limits(options: Options | MeasuredOptions, agent: str) -> Iterator[str]:
     seconds = options.provider_timeouts.get(agent, options.timeout_seconds)
     if seconds != DEFAULT_TIMEOUT_SECONDS:
         yield from ("--timeout-seconds", f"{seconds:g}")

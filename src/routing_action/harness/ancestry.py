@@ -17,7 +17,7 @@ from routing_action.harness.fetch import (
     fetch_ref,
     split_remote,
 )
-from routing_action.harness.git import find_work_tree, run_git
+from routing_action.harness.git import find_work_tree, resolve, run_git
 
 _FIRST_DEPTH = 50
 _DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
@@ -56,15 +56,6 @@ def require_head(top: Path) -> str:
             remedy="commit something, or check out a commit that exists",
         )
     return head
-
-
-def resolve(top: Path, name: str) -> str | None:
-    """The full id of the commit that a name stands for in this clone."""
-    args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    try:
-        return run_git(args, top).strip()
-    except HarnessError:
-        return None
 
 
 def _check_ref(ref: str) -> None:

@@ -91,6 +91,24 @@ def find_work_tree(folder: Path) -> Path | None:
     )
 
 
+def find_head(repository: Path) -> str | None:
+    """The full id of the commit that is checked out; None where git knows of none here."""
+    try:
+        top = find_work_tree(repository)
+    except HarnessError:
+        return None
+    return resolve(top, "HEAD") if top else None
+
+
+def resolve(top: Path, name: str) -> str | None:
+    """The full id of the commit that a name stands for in this clone."""
+    args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    try:
+        return run_git(args, top).strip()
+    except HarnessError:
+        return None
+
+
 def _start(
     args: Sequence[str], cwd: Path, timeout_seconds: float, settings: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:

@@ -20,10 +20,9 @@ from routing_action.harness.ancestry import (
     read_dates,
     require_head,
     require_work_tree,
-    resolve,
 )
 from routing_action.harness.fetch import choose_remote, fetch
-from routing_action.harness.git import find_work_tree, run_git
+from routing_action.harness.git import find_work_tree, resolve, run_git
 
 _SYMLINK = "120000"
 _PARTIAL_CLONE = "check out without a `filter`, or fetch the missing files with `git fetch`"
@@ -75,15 +74,6 @@ def resolve_commit(repository: Path, ref: str, *, environ: Mapping[str, str]) ->
     found = find_commit(top, ref, environ)
     (date,) = read_dates(top, (found.sha,))
     return BaseCommit(found.sha, date[1], f"commit that {found} names")
-
-
-def find_head(repository: Path) -> str | None:
-    """The full id of the commit that is checked out; None where git knows of none here."""
-    try:
-        top = find_work_tree(repository)
-    except HarnessError:
-        return None
-    return resolve(top, "HEAD") if top else None
 
 
 def read_file_at(
