@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from routing_action.domain.verdict import Status
 
@@ -18,7 +18,7 @@ ShortText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=5
 class MadeWith(BaseModel):
     """What an expectation was recorded with; every part may be missing."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     cli_version: ShortText | None = None
     model: ShortText | None = None
@@ -40,17 +40,13 @@ class MadeWith(BaseModel):
 class BaselineEntry(BaseModel):
     """What is expected of one pair. `reason` says why it is not simply `pass`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     expected_status: Status
     allow_timeout: bool = False
     reason: ShortText = ""
     made_with: MadeWith | None = None
 
-
-CaseEntries = dict[Annotated[str, Field(min_length=1)], BaselineEntry]
-BASELINE = TypeAdapter(dict[Annotated[str, Field(min_length=1)], CaseEntries])
-"""Validates a whole file."""
 
 Baseline = Mapping[str, Mapping[str, BaselineEntry]]
 """Entries by case id, then by provider."""

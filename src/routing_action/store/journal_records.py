@@ -19,7 +19,8 @@ UnitKey: TypeAlias = tuple[str, str, int]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when first used: most are for a batch that is resumed.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class PlannedUnit(_Record):
@@ -92,7 +93,9 @@ class DoneRecord(_Record):
 
 
 Record: TypeAlias = PlanRecord | RoundRecord | ResumeRecord | StartRecord | EndRecord | DoneRecord
-RECORD: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="kind")])
+RECORD: TypeAdapter[Record] = TypeAdapter(
+    Annotated[Record, Field(discriminator="kind")], config=ConfigDict(defer_build=True)
+)
 """Reads a record of any kind from JSON."""
 
 
