@@ -78,6 +78,24 @@ def test_a_skill_that_its_tool_did_not_find_is_no_load(project: Project) -> None
     assert acme(project).column("failure_kind") == ["invoked_but_not_loaded"]
 
 
+def test_a_wrong_path_of_the_description_is_told(project: Project) -> None:
+    """Under the matrix and in the comparison: it would look like a skill that was not taken."""
+    described = DESCRIPTION.replace('success = "call.ok"', 'success = "call.okay"')
+    assert described != DESCRIPTION
+    (project.root / "routing.toml").write_text(described, encoding="utf-8")
+    project.write_cases(loads("a"), loads("b"))
+    done = acme(project)
+    note = 'routing.toml: acme: records.result.success = "call.okay": no record of the run has any'
+    assert " ".join(done.stdout.split()).count(note) == 1
+    assert done.column("failure_kind") == ["invoked_but_not_loaded"] * 2
+    (project.root / "provider-baseline.json").write_text(
+        json.dumps({"a": {"acme": {"expected_status": "pass"}}}), encoding="utf-8"
+    )
+    results = str(done.artifacts)
+    compared = project.call("compare", "--results-dir", results, "--format", "json")
+    assert [one[: len(note)] for one in json.loads(compared.stdout)["notes"]].count(note) == 1
+
+
 def test_a_refused_key_stops_the_agent(project: Project) -> None:
     """Told as `auth`; the rest is not run."""
     del project.variables["ACME_API_KEY"]

@@ -15,7 +15,7 @@ from routing_action.domain.gate import Policy, decide_gate
 from routing_action.domain.measured import MeasuredPair, Measurement, NamedBatch, gather
 from routing_action.domain.naming import bare_name, fold
 from routing_action.domain.rerun import RUN_PROGRAM, build_run_command
-from routing_action.domain.results import notes_of_no_skill
+from routing_action.domain.results import notes_of_agents
 from routing_action.domain.verdict import Status
 from routing_action.store.documents import Corpus
 
@@ -68,7 +68,7 @@ def build_delta(
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=comparison.not_selected,
         notes=(
-            *notes_of_no_skill(_row_notes(batches)),
+            *notes_of_agents(_row_notes(batches)),
             *_notes(measurement, baselines, corpus, comparison),
             *_unasked(tree),
             *_edits(edited),

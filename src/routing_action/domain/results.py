@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from routing_action.domain.outcome import Outcome
-from routing_action.domain.transcript import EndedBy, SourceKind
+from routing_action.domain.transcript import LEADS_NOWHERE, EndedBy, SourceKind
 from routing_action.domain.verdict import FailureCategory, Status
 
 SCHEMA_VERSION = 1
@@ -57,9 +57,10 @@ FINDS_NO_SKILL = "finds no skill"
 """Stands in the note of a row whose agent looks for skills where the repository has none."""
 
 
-def notes_of_no_skill(notes: Iterable[str]) -> tuple[str, ...]:
-    """Why agents were offered no skill at all, each note once."""
-    return tuple(dict.fromkeys(note for note in notes if FINDS_NO_SKILL in note))
+def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:
+    """Why agents cannot pass at all, each note once: no skill offered, or a wrong description."""
+    marks = (FINDS_NO_SKILL, LEADS_NOWHERE)
+    return tuple(dict.fromkeys(note for note in notes if any(mark in note for mark in marks)))
 
 
 class UnitResult(_Model):

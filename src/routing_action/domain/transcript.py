@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 
+LEADS_NOWHERE = "no record of the run has anything there"
+"""In a note on the description of an agent's stream."""
+
 
 class LineKind(StrEnum):
     """What kind of fact an evidence line states; it decides the best tier the line may reach."""

@@ -18,7 +18,7 @@ from routing_action.domain.custom_provider import (
 )
 from routing_action.domain.provider import Provider, ReadContext
 from routing_action.domain.tiers import canonical_call
-from routing_action.domain.transcript import EvidenceLine, LineKind, Usage
+from routing_action.domain.transcript import LEADS_NOWHERE, EvidenceLine, LineKind, Usage
 from routing_action.providers.decoding import (
     Record,
     as_amount,
@@ -46,7 +46,7 @@ def build_provider(name: str, described: CustomProvider) -> Provider:
         name=name,
         title=described.title or name,
         command=described.command,
-        reader=partial(CustomReader, described),
+        reader=partial(CustomReader, name, described),
         model_arguments=described.model_arguments,
         turn_arguments=described.turn_arguments,
         budget_arguments=described.budget_arguments,
@@ -81,9 +81,10 @@ def find_value(record: Record, path: str | None) -> object:
 class CustomReader(RecordReader):
     """Reads a stream of JSON lines as its description says."""
 
-    def __init__(self, described: CustomProvider, context: ReadContext) -> None:
+    def __init__(self, name: str, described: CustomProvider, context: ReadContext) -> None:
         """Start with nothing used."""
         super().__init__(context)
+        self._name = name
         self._records_layout: Records = described.records
         self._text_load = re.compile(described.text_load) if described.text_load else None
         self.stderr_rules = tuple(
@@ -91,6 +92,16 @@ class CustomReader(RecordReader):
         )
         self._counted: set[str] = set()
         self._sums: dict[str, float] = {}
+        self._paths: dict[str, bool] = {}
+
+    def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
+        """Name the paths at which no record had anything: a wrong one looks like a wrong skill."""
+        found = super().finish(exit_code)
+        wrong = (path for path, leads_somewhere in self._paths.items() if not leads_somewhere)
+        hints = tuple(f"routing.toml: {self._name}: {path}: {LEADS_NOWHERE}" for path in wrong)
+        if hints:
+            self.note(notes=(*self.summary.notes, *hints))
+        return found
 
     def is_record(self, record: Record) -> bool:
         """True where the field that tells the kind is there."""
@@ -158,17 +169,24 @@ class CustomReader(RecordReader):
         self.note(usage=Usage(**counts), cost_usd=self._sums.get("cost_usd"))
         return ()
 
+    def _find(self, record: Record, name: str, path: str) -> object:
+        """What stands at a path that must lead somewhere; `name` is its place in routing.toml."""
+        value = find_value(record, path)
+        place = f'records.{name} = "{path}"'
+        self._paths[place] = value is not None or self._paths.get(place, False)
+        return value
+
     def _text(self, record: Record, part: Any) -> Iterable[EvidenceLine]:  # noqa: ANN401
         self.turn()
-        return self.say(flatten_text(find_value(record, part.text)))
+        return self.say(flatten_text(self._find(record, "text.text", part.text)))
 
     def _call(self, record: Record, part: CallPart) -> Iterable[EvidenceLine]:
         self.turn()
-        tool = as_text(find_value(record, part.tool))
+        tool = as_text(self._find(record, "call.tool", part.tool))
         tools = self._records_layout.tools
         identity = self._identity(record, part.id)
         if tool in tools.skill:
-            skill = as_text(find_value(record, part.skill)).strip().lstrip("/")
+            skill = as_text(self._find(record, "call.skill", part.skill)).strip().lstrip("/")
             self.call(identity, "skill", tool, skill)
         elif tool in tools.file:
             self.call(identity, "file", tool, as_text(find_value(record, part.file)))
@@ -182,7 +200,7 @@ class CustomReader(RecordReader):
 
     def _result(self, record: Record, part: ResultPart) -> Iterable[EvidenceLine]:
         """It succeeded where the field says so, and no exit code says otherwise."""
-        value = find_value(record, part.success)
+        value = self._find(record, "result.success", part.success)
         code = find_value(record, part.exit_code)
         ok = type(value) is type(part.success_is) and value == part.success_is
         shown = find_value(record, part.output)

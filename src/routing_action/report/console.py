@@ -14,7 +14,7 @@ from routing_action.domain.results import (
     PairSummary,
     Results,
     UnitResult,
-    notes_of_no_skill,
+    notes_of_agents,
 )
 from routing_action.domain.verdict import Status
 from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
@@ -49,7 +49,7 @@ def render_console(
     `program` is how a run is started here, for the commands that are offered.
     """
     width = max(style.width, _LEAST_WIDTH)
-    lines = [*_matrix(results, style.colour, width), *_skill_notes(results, width), ""]
+    lines = [*_matrix(results, style.colour, width), *_agent_notes(results, width), ""]
     lines += _reasons(results, program, style)
     lines += _kept(results.results)
     lines += _slowest(results.results, width)
@@ -58,9 +58,9 @@ def render_console(
     return "\n".join(lines)
 
 
-def _skill_notes(results: Results, width: int) -> Iterator[str]:
-    """Why an agent was offered no skill at all, once for each agent."""
-    for note in notes_of_no_skill(note for row in results.results for note in row.notes):
+def _agent_notes(results: Results, width: int) -> Iterator[str]:
+    """Why an agent cannot pass at all: each note once."""
+    for note in notes_of_agents(note for row in results.results for note in row.notes):
         yield from _flow(f"note: {printable(note)}".split(" "), width, gap=" ", indent="  ")
 
 

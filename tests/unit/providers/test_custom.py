@@ -220,3 +220,28 @@ def test_plain_text_is_a_load_by_a_whole_line_alone() -> None:
 def test_a_path_leads_through_objects_and_lists(path: str | None, value: object) -> None:
     """And to nothing where there is nothing."""
     assert find_value({"a": {"b": 1}, "c": ["x", "y"]}, path) == value
+
+
+@pytest.mark.parametrize(
+    ("part", "path", "hint"),
+    [
+        ("call", {"tool": "nam"}, 'call.tool = "nam"'),
+        ("call", {"skill": "args.1"}, 'call.skill = "args.1"'),
+        ("result", {"success": "okay"}, 'result.success = "okay"'),
+        ("text", {"text": "txt"}, 'text.text = "txt"'),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_named(part: str, path: Record, hint: str) -> None:
+    """Else it looks as if the agent had taken no skill."""
+    records = {part: {**PARTS[part], **path}}
+    said = {"event": "say", "text": "Fine."}
+    run = run_of(CALL, OK, said, DONE, records=records)
+    (note,) = run.reading.notes
+    assert note == f"routing.toml: acme: records.{hint}: no record of the run has anything there"
+    assert run_of(CALL, OK, said, DONE).reading.notes == ()
+
+
+def test_a_path_that_leads_somewhere_once_is_right() -> None:
+    """A call without arguments says nothing about the description."""
+    bare = {"event": "call", "id": 2, "name": "load"}
+    assert run_of(bare, CALL, bare, OK, DONE).reading.notes == ()
