@@ -13,8 +13,8 @@ REMEDIES: Mapping[str, str] = {
     "timeout": "read the transcript: raise the timeout where the agent was on its way, shorten the "
     "prompt where it was lost",
     "limit": "raise the limit of turns or cost that ended it, or ask for less",
-    "mixed": "where a refused skill took the prompt, begin with that: make the two descriptions tell "
-    "apart what each skill is for; what is missing then has its own entry",
+    "mixed": "where a refused skill took the prompt, begin with that: make the two descriptions "
+    "tell apart what each skill is for; what is missing then has its own entry",
     "disallowed_hit": "make the two descriptions tell apart what each skill is for; where both are "
     "right, move this one to optional_skills",
     "invoked_but_not_loaded": "routing worked, loading did not: look in the result of the call for "
