@@ -11,12 +11,8 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from routing_action.harness.capabilities import Capabilities
-
-if TYPE_CHECKING:
-    import subprocess
 
 _FIRST_POLL_SECONDS = 0.002
 _LAST_POLL_SECONDS = 0.05
@@ -30,14 +26,11 @@ _numbers: set[int] = set()
 class Leader:
     """A started process that leads a group and a session of its own."""
 
-    def __init__(
-        self, child: subprocess.Popen[bytes], name: str, capabilities: Capabilities
-    ) -> None:
-        self.pid = child.pid
+    def __init__(self, pid: int, name: str, capabilities: Capabilities) -> None:
+        self.pid = pid
         self.name = name
         self.reaped = False
         self.exit_code: int | None = None
-        self._child = child
         self._capabilities = capabilities
         self._pidfd = -1
         self._timer: asyncio.TimerHandle | None = None
@@ -88,11 +81,10 @@ class Leader:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
         except ChildProcessError:
             self.reaped = True
-            self._child.returncode = 0  # only so that Popen does not look for it
         else:
             self.reaped = pid != 0
             if self.reaped:
-                self.exit_code = self._child.returncode = os.waitstatus_to_exitcode(status)
+                self.exit_code = os.waitstatus_to_exitcode(status)
         if self.reaped:
             _numbers.discard(self.pid)
         return self.reaped

@@ -12,7 +12,6 @@ import asyncio
 import errno
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from routing_action.harness.descendants import MARKER_VARIABLE, Descendants
 from routing_action.harness.leader import Leader, reap_abandoned
 from routing_action.harness.limits import ProcessLimits
 from routing_action.harness.pipes import OutputSink
+from routing_action.harness.spawn import spawn
 from routing_action.harness.supervision import Supervisor
 
 __all__ = ["MARKER_VARIABLE", "OutputSink", "ProcessLimits", "ProcessResult", "run_process"]
@@ -165,27 +165,18 @@ def _start(
 ) -> tuple[Leader, tuple[int, int]] | str:
     """The started process with the read ends of its stdout and stderr, or why it did not start."""
     descriptors: list[int] = []
-    child: subprocess.Popen[bytes] | None = None
+    pid = 0
     try:
         for _ in range(2):
             descriptors += os.pipe()  # not inheritable, by pipe2 where the system has it
         out_read, out_write, err_read, err_write = descriptors
-        child = subprocess.Popen(
-            _checked(argv),
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=out_write,
-            stderr=err_write,
-            start_new_session=True,
-            close_fds=True,
-        )
+        pid = spawn(_checked(argv), cwd, env, out_write, err_write)
     except (OSError, ValueError) as error:
         return _explain(error, argv, cwd, env)
     finally:
-        for descriptor in descriptors if child is None else descriptors[1::2]:
+        for descriptor in descriptors[1::2] if pid else descriptors:
             os.close(descriptor)
-    return Leader(child, Path(argv[0]).name, capabilities), (out_read, err_read)
+    return Leader(pid, argv[0].rpartition("/")[2], capabilities), (out_read, err_read)
 
 
 def _checked(argv: Sequence[str]) -> list[str]:
