@@ -25,6 +25,7 @@ from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
 from routing_action.harness.removal import Removal, remove_tree
 from routing_action.harness.replay import ReplaySet
+from routing_action.harness.skill_watch import SkillWatch
 from routing_action.harness.staging import (
     Skill,
     StagedSkills,
@@ -100,6 +101,7 @@ class LiveLauncher:
         self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
         self._own = _own_places(settings)
         self._lock = threading.Lock()
+        self._watch = SkillWatch(settings.root.resolve(), _known_skill_folders)
         self._found: dict[str, StagedSkills] = {}
         self._allowed: dict[str, dict[str, str]] = {}
         self._templates: dict[str, WorkspaceTemplate] = {}
@@ -207,9 +209,12 @@ class LiveLauncher:
         return template.notes if template else ()
 
     def _staged(self, provider: Provider, workspace: Workspace) -> StagedSkills:
-        """What the agent finds; each copy holds what its template does, so that is read once."""
+        """What the agent finds; each copy holds what its template does, so that is read once.
+
+        The user's own tree is looked at for each unit: agents may have changed it.
+        """
         if workspace.shared:
-            return staged_skills(workspace.path, provider, _known_skill_folders())
+            return self._watch.find(provider)
         template = self._template(provider)
         with self._lock:
             if provider.name not in self._found:
@@ -231,10 +236,14 @@ class LiveLauncher:
     def _environment(self, provider: Provider, home: AgentHome) -> dict[str, str]:
         environ = self._settings.environ
         with self._lock:
-            if provider.name not in self._allowed:
-                self._allowed[provider.name] = allowed_environment(provider, environ)
-            env = {**self._allowed[provider.name], **home_environment(provider, home)}
-        return env if self._own is None else _with_own_folders(env, provider, environ)
+            allowed = self._allowed.get(provider.name)
+            if allowed is None:
+                allowed = allowed_environment(provider, environ)
+                if self._own is not None:  # the same home for each unit
+                    allowed |= home_environment(provider, home)
+                    allowed = _with_own_folders(allowed, provider, environ)
+                self._allowed[provider.name] = allowed
+        return {**allowed, **({} if self._own else home_environment(provider, home))}
 
     def _log_reader(
         self, provider: Provider, home: AgentHome
