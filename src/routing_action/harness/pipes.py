@@ -49,7 +49,7 @@ class OutputPipe:
         descriptor: int,
         sink: OutputSink,
         *,
-        on_output: Callable[[], None],
+        on_output: Callable[[OutputSink], None],
         on_failure: Callable[[Exception], None],
         on_end: Callable[[], None],
     ) -> None:
@@ -104,8 +104,8 @@ class OutputPipe:
             self._on_end()
             return False
         if not self._failed:
-            self._guard(lambda: self.sink.write(chunk))
-        self._on_output()
+            self._guard(self.sink.write, chunk)
+        self._on_output(self.sink)
         return True
 
     def _shut(self) -> None:
@@ -115,9 +115,9 @@ class OutputPipe:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _guard(self, action: Callable[[], None]) -> None:
+    def _guard(self, action: Callable[..., None], *arguments: bytes) -> None:
         try:
-            action()
+            action(*arguments)
         except Exception as error:  # a sink is another's code
             self._failed = True
             self._on_failure(error)

@@ -44,6 +44,26 @@ class _Queue:
         self._room[lane] += 1
 
 
+class _Ended:
+    """The tasks that have ended. `asyncio.wait` takes the longer the more tasks run."""
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+        self._wake = asyncio.Event()
+
+    def note(self, task: asyncio.Task[None]) -> None:
+        """Take a task that has just ended."""
+        self._tasks.append(task)
+        self._wake.set()
+
+    async def take(self) -> list[asyncio.Task[None]]:
+        """Those since the last call, at least one."""
+        await self._wake.wait()
+        self._wake.clear()
+        tasks, self._tasks = self._tasks, []
+        return tasks
+
+
 async def run_units(
     units: Sequence[Unit],
     worker: Callable[[Unit], Awaitable[Result]],
@@ -62,6 +82,7 @@ async def run_units(
     names = [lanes.lane_of(unit) if lanes else "" for unit in units]
     queue = _Queue(names, lanes.room if lanes else {})
     running: dict[asyncio.Task[None], str] = {}
+    ended = _Ended()
 
     async def run_one(place: int) -> None:
         results[place] = await worker(units[place])
@@ -70,11 +91,12 @@ async def run_units(
         while True:
             while len(running) < max_parallel and not cancel.is_set() and (unit := queue.take()):
                 place, lane = unit
-                running[asyncio.create_task(run_one(place))] = lane
+                task = asyncio.create_task(run_one(place))
+                task.add_done_callback(ended.note)
+                running[task] = lane
             if not running:
                 return
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            for task in await ended.take():
                 queue.give_back(running.pop(task))
                 task.result()
     except BaseException:

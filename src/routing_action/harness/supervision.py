@@ -9,6 +9,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from routing_action.domain.transcript import EndedBy
@@ -155,12 +156,14 @@ class Supervisor:
         if not self._patience.done() and not self._loop.is_closed():
             self._patience.set_result(None)
 
-    def _on_output(self) -> None:
+    def _on_output(self, sink: OutputSink) -> None:
         self._last_output = self._loop.time()
-        if self._terminal_at is None and any(pipe.sink.terminal_seen for pipe in self._pipes):
+        if self._terminal_at is not None:
+            return
+        if sink.terminal_seen:
             self._terminal_at = self._last_output
             self._on_terminal()
-        elif self._terminal_at is None and any(pipe.sink.settled for pipe in self._pipes):
+        elif sink.settled:
             self._finish(EndedBy.STOPPED_EARLY)
 
     def _on_failure(self, error: Exception) -> None:
@@ -279,12 +282,25 @@ class Supervisor:
             left = None if deadline is None else deadline - self._loop.time()
             if left is not None and left <= 0:
                 return False
+            waiter = self._loop.create_future()
+            wake = partial(_wake, waiter)
+            future.add_done_callback(wake)
+            timer = None if left is None else self._loop.call_later(left, wake, future)
             try:
-                await asyncio.wait((future,), timeout=left)
+                await waiter
             except asyncio.CancelledError:
                 self.cancelled = True
                 self._finish(EndedBy.CANCELLED)
+            finally:
+                future.remove_done_callback(wake)
+                if timer is not None:
+                    timer.cancel()
         return True
+
+
+def _wake(waiter: asyncio.Future[None], _future: asyncio.Future[Any]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 def _pauses() -> Iterator[float]:
