@@ -16,6 +16,7 @@ from routing_action.domain.transcript import EndedBy
 from routing_action.errors import HarnessError
 from routing_action.harness.capture import (
     LINE_LIMIT,
+    TAIL_BYTES,
     LineBlocks,
     MemorySink,
     TranscriptSink,
@@ -218,3 +219,22 @@ def test_a_memory_sink_keeps_the_beginning() -> None:
 
     assert sink.data == b"1234567890"
     assert not sink.terminal_seen
+
+
+@pytest.mark.parametrize("size", [1, 700, TAIL_BYTES, 3 * TAIL_BYTES])
+def test_the_tail_is_the_end_of_the_file(tmp_path: Path, size: int) -> None:
+    """However the stream was cut, and without the secrets, up to what was held back."""
+    path = tmp_path / "out"
+    sink = TranscriptSink(path, Redactor([SECRET]), lambda block: None)
+    data = b"".join(b"%d %s\n" % (number, SECRET.encode()) for number in range(1000))
+    assert sink.tail == b""
+
+    for start in range(0, len(data), size):
+        sink.write(data[start : start + size])
+        if size > 1:
+            assert sink.tail == path.read_bytes()[-TAIL_BYTES:]
+    sink.write(SECRET.encode()[:-1])
+    sink.close()
+
+    assert sink.tail == path.read_bytes()[-TAIL_BYTES:]
+    assert SECRET.encode() not in sink.tail

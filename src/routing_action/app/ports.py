@@ -25,8 +25,9 @@ class Ports:
 
 def format_time(moment: datetime) -> str:
     """An aware moment as our files write it: UTC, milliseconds, `Z`."""
-    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def new_uuid() -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from routing_action.domain.evidence import EvidenceCollector, Hit
@@ -15,8 +13,6 @@ from routing_action.domain.results import TokenHit, UnitResult, UsageTotals
 from routing_action.domain.transcript import EndedBy, Reading, SourceKind, Usage
 from routing_action.domain.verdict import Verdict
 from routing_action.harness.redaction import Redactor
-
-EXCERPT_BYTES = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,29 +127,23 @@ def _usage(usage: Usage | None) -> UsageTotals | None:
     return UsageTotals(**{name: getattr(usage, name) for name in Usage.__slots__})
 
 
-def read_excerpt(*files: Path) -> str:
-    """The end of the first file that holds anything, at most 4,000 bytes of it."""
-    for path in files:
-        try:
-            with path.open("rb", buffering=0) as file:
-                size = file.seek(0, 2)
-                file.seek(max(0, size - EXCERPT_BYTES))
-                text = file.read().decode("utf-8", "replace").replace("\x00", "")
-        except OSError:
-            continue
+def make_excerpt(*tails: bytes) -> str:
+    """The first of some ends of streams that holds anything, as text."""
+    for tail in tails:
+        text = tail.decode("utf-8", "replace").replace("\x00", "")
         if text.strip():
             return text
     return ""
 
 
 def explain_failure(
-    agent: str, outcome: Outcome, reading: Reading, cause: str, read_stderr: Callable[[], str]
+    agent: str, outcome: Outcome, reading: Reading, cause: str, stderr: bytes
 ) -> str | None:
     """One sentence for a person: what the CLI or the harness said, and a hint where one helps."""
     if cause:
         return cause
     if outcome is Outcome.NEVER_RAN and reading.recognised == 0:
-        last = " ".join(read_stderr().split())[-300:]
+        last = " ".join(make_excerpt(stderr).split())[-300:]
         if last:
             return f"{agent} printed no answer; its standard error ends: {last}"
         return f"{agent} printed nothing and exited; {_SILENT_HINT}"

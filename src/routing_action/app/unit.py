@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from routing_action.app.brakes import Brakes
+from routing_action.app.collector import make_collector
 from routing_action.app.log_fallback import read_session_logs
 from routing_action.app.ports import Ports, format_time
 from routing_action.app.rows import (
@@ -16,7 +17,7 @@ from routing_action.app.rows import (
     add_install_hint,
     build_row,
     explain_failure,
-    read_excerpt,
+    make_excerpt,
 )
 from routing_action.app.versions import VersionProbe
 from routing_action.domain.case import Expectations, expectations_for
@@ -24,7 +25,6 @@ from routing_action.domain.early_stop import is_settled
 from routing_action.domain.evidence import EvidenceCollector
 from routing_action.domain.outcome import RunEnd
 from routing_action.domain.plan import Unit
-from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Provider, ReadContext, Reader
 from routing_action.domain.results import OfferedSkill, UnitResult
 from routing_action.domain.transcript import EndedBy, Reading
@@ -89,6 +89,7 @@ class _Trace:
     evidence: EvidenceCollector
     reader: Reader
     taken: int = 0
+    tails: tuple[bytes, bytes] = (b"", b"")
     over_budget: bool = False
 
 
@@ -158,8 +159,7 @@ class UnitRunner:
     ) -> tuple[UnitResult, Reading]:
         trace = self._trace(unit, launch)
         started = self.ports.now()
-        files = (self.folder.stdout_file(unit_run_id), self.folder.stderr_file(unit_run_id))
-        result = await self._process(unit, unit_run_id, launch, trace, files)
+        result = await self._process(unit, unit_run_id, launch, trace)
         trace.evidence.extend(trace.reader.finish(result.exit_code))
         reading = launch.complete(trace.reader.reading)
         log_file = None
@@ -185,10 +185,8 @@ class UnitRunner:
             survivors=result.survivors,
             started_at=format_time(started),
             ended_at=format_time(self.ports.now()),
-            excerpt=read_excerpt(*files),
-            error=explain_failure(
-                unit.agent, verdict.outcome, reading, cause, lambda: read_excerpt(files[1])
-            ),
+            excerpt=make_excerpt(*trace.tails),
+            error=explain_failure(unit.agent, verdict.outcome, reading, cause, trace.tails[1]),
             notes=(*launch.notes, *self._saved(launch, trace, end)),
             cli_version=version,
             model=launch.model,
@@ -231,18 +229,15 @@ class UnitRunner:
         return _Trace(expectations, evidence, provider.reader(context))
 
     def _collector(self, unit: Unit, expectations: Expectations) -> EvidenceCollector:
-        return EvidenceCollector(
-            unit.agent,
-            expectations.tokens,
-            expectations.any_tokens,
-            count_subagents=self.settings.count_subagents,
-            prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
+        return make_collector(
+            unit.agent, expectations, count_subagents=self.settings.count_subagents
         )
 
     async def _process(
-        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace, files: tuple[Path, Path]
+        self, unit: Unit, unit_run_id: str, launch: Launch, trace: _Trace
     ) -> ProcessResult:
         """Start the agent; its output is redacted, stored and read while it comes."""
+        files = self.folder.transcript_files(unit_run_id)
         reader, evidence = trace.reader, trace.evidence
         stdout = TranscriptSink(
             files[0],
@@ -267,7 +262,7 @@ class UnitRunner:
             cancel=self.cancel,
             hurry=self.hurry,
         )
-        trace.taken = stdout.taken
+        trace.taken, trace.tails = stdout.taken, (stdout.tail, stderr.tail)
         return result
 
     def _is_settled(self, unit: Unit, trace: _Trace) -> bool:

@@ -18,6 +18,8 @@ from routing_action.harness.redaction import Redactor
 LINE_LIMIT = 8 * 1024 * 1024
 """Bytes of a line that are held; of a longer one the long strings are condensed."""
 READ_BYTES = 256 * 1024
+TAIL_BYTES = 4000
+"""So much of the end of a stream is kept, for people."""
 
 
 def _never() -> bool:
@@ -111,7 +113,7 @@ class TranscriptSink:
 
     def __init__(
         self,
-        path: Path,
+        path: Path | str,
         redactor: Redactor,
         on_block: Callable[[bytes], None],
         *,
@@ -124,6 +126,7 @@ class TranscriptSink:
         self._terminal_seen = terminal_seen
         self._settled = settled
         self._taken = 0
+        self._tail = b""
         self._descriptor = _create(path)
 
     @property
@@ -140,6 +143,11 @@ class TranscriptSink:
     def taken(self) -> int:
         """Bytes that came, before secrets were taken out."""
         return self._taken
+
+    @property
+    def tail(self) -> bytes:
+        """The end of what is in the file, at most `TAIL_BYTES` of it."""
+        return self._tail
 
     def write(self, chunk: bytes) -> None:
         """Redact, store and hand on; the file comes first, so that it lacks nothing."""
@@ -161,6 +169,7 @@ class TranscriptSink:
         view = memoryview(data)
         while view:
             view = view[os.write(self._descriptor, view) :]
+        self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
         self._lines.feed(data)
 
 
@@ -187,7 +196,7 @@ class MemorySink:
         """Nothing is open."""
 
 
-def _create(path: Path) -> int:
+def _create(path: Path | str) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
     try:
         descriptor = os.open(path, flags, 0o600)

@@ -93,13 +93,10 @@ class BatchFolder:
         """Where results.json stands."""
         return self.path / RESULTS_FILE
 
-    def stdout_file(self, unit_run_id: str) -> Path:
-        """The transcript of a unit's standard output."""
-        return self.transcripts / f"{unit_run_id}.stdout"
-
-    def stderr_file(self, unit_run_id: str) -> Path:
-        """The transcript of a unit's standard error."""
-        return self.transcripts / f"{unit_run_id}.stderr"
+    def transcript_files(self, unit_run_id: str) -> tuple[str, str]:
+        """The transcripts of a unit's standard output and standard error."""
+        place = f"{self.transcripts}/{unit_run_id}"
+        return f"{place}.stdout", f"{place}.stderr"
 
     def write_results(self, results: Results, *copies: Path) -> None:
         """Write results.json, and the same text to each further path."""
@@ -145,4 +142,6 @@ def _proof_block(row: UnitResult) -> str:
 
 def one_line(text: str) -> str:
     """Text with its control characters escaped, so that it stays on one line of a log."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -34,6 +34,7 @@ class Journal:
         """Lock what was opened, within so many seconds; `create` and `reopen` are the ways in."""
         self.path = path
         self._descriptor = descriptor
+        self._size: int | None = None  # of whole records, once one was added: nobody else adds any
         end = time.monotonic() + patience
         while not _lock(descriptor):
             if time.monotonic() >= end:
@@ -76,21 +77,23 @@ class Journal:
         Where it cannot be written whole, nothing of it stays, and HarnessError is raised.
         """
         line = record.model_dump_json(by_alias=True).encode() + b"\n"
-        size = os.fstat(self._descriptor).st_size
+        if self._size is None:
+            self._size = os.fstat(self._descriptor).st_size
         try:
             written = os.write(self._descriptor, line)
             if written < len(line):  # the disk is full: the next write says so by its error
                 written += os.write(self._descriptor, line[written:])
             if written < len(line):
-                os.ftruncate(self._descriptor, size)
+                os.ftruncate(self._descriptor, self._size)
                 raise HarnessError(
                     f"{self.path}: cannot be written: no space for a whole record", remedy=_SPACE
                 )
             if durable:
                 os.fsync(self._descriptor)
         except OSError as error:
-            os.ftruncate(self._descriptor, size)
+            os.ftruncate(self._descriptor, self._size)
             raise _unwritable(self.path, error) from None
+        self._size += len(line)
 
     def recover(self) -> Recovered:
         """Read it all and drop a torn last line, which a kill or a crash can leave.
@@ -99,6 +102,7 @@ class Journal:
         """
         recovered, size = _read(self._descriptor, self.path)
         os.ftruncate(self._descriptor, size)
+        self._size = size
         return recovered
 
     def look(self) -> Recovered:
