@@ -33,11 +33,11 @@ class RunSummary:
             tool_events=self.tool_events,
         )
 
-    def note(self, **changes: Any) -> None:  # noqa: ANN401 - checked by replace
+    def note(self, **changes: Any) -> None:  # noqa: ANN401 - a wrong name is an error
         """Change fields of the summary other than the counts."""
-        summary = self.summary
-        if any(getattr(summary, name) != value for name, value in changes.items()):
-            self.summary = replace(summary, **changes)
+        for name, value in changes.items():
+            # In place, since `replace` takes long: this one is ours alone, others get a copy.
+            object.__setattr__(self.summary, name, value)
 
     def turn(self, count: int = 1) -> None:
         """Model turns happened; whatever failed or was retried before has recovered."""
