@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -65,6 +66,22 @@ def check_moments(field: Field, units: int, moments: int, seed: int) -> None:
 def test_a_killed_batch_goes_on_as_if_it_had_not_been(field: Field) -> None:
     """Killed at three moments: the same results, and nothing that had ended ran twice."""
     check_moments(field, 12, 3, seed=1)
+
+
+def test_the_next_ordinary_run_points_to_a_killed_batch(field: Field) -> None:
+    """Once it was gone on with, nothing is said any more."""
+    field.write_cases("load", "slow")
+    running = field.start(*QUICK)
+    wait_for(lambda: len(ended(running.folder)) == 1)
+    running.kill()
+    told = "killed when 1 of 2 units had ended; `run --resume"
+    (line,) = [
+        line for line in field.project.call("run", *QUICK).stderr.splitlines() if told in line
+    ]
+    assert line.endswith(f"{shlex.quote(str(running.folder))}` goes on with it")
+    assert told not in field.project.call("run", *QUICK).stderr
+    assert field.resume(running.folder).code == 0
+    assert "killed when" not in field.project.call("run", *QUICK).stderr
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from routing_action.errors import DocumentError, UsageError
 from routing_action.harness.redaction import Redactor
 from routing_action.harness.survivors import sweep_survivors
 from routing_action.settings import RunSettings, agent_templates
-from routing_action.store.dead_batches import find_dead_units
+from routing_action.store.dead_batches import describe_killed, find_dead_units
 from routing_action.store.journal import JOURNAL_FILE, PATIENCE_SECONDS, Journal
 from routing_action.store.journal_records import PlanRecord, Recovered, UnitKey
 
@@ -55,6 +55,13 @@ def _find(batch: str, artifacts_root: Path) -> Path:
         f"--resume {batch}: no batch with a journal",
         remedy=f"give a batch_run_id below {artifacts_root}, or the batch's folder",
     )
+
+
+def tell_killed(logbook: Logbook, folder: Path, ports: Ports) -> None:
+    """Point to the batch before this one where that was killed; a resumed one points to none."""
+    killed = describe_killed(folder.parent, folder) if logbook.earlier is None else ""
+    if killed:
+        ports.write_error(f"routing-action: {killed}")
 
 
 def end_survivors(logbook: Logbook, artifacts_root: Path, ports: Ports) -> None:

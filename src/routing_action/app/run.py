@@ -13,7 +13,7 @@ from routing_action.app.confirm import units_to_confirm
 from routing_action.app.ledger import Ledger, Logbook
 from routing_action.app.plan import Plan
 from routing_action.app.ports import Ports, format_time
-from routing_action.app.resume import end_survivors
+from routing_action.app.resume import end_survivors, tell_killed
 from routing_action.app.retries import PatientRunner
 from routing_action.app.rounds import Rounds
 from routing_action.app.unit import Launcher, UnitRunner
@@ -91,6 +91,7 @@ async def run_batch(
         ports.write_error, ports.now, batch_run_id, settings.no_progress, ports.observer
     )
     lifecycle.artifact_dir(str(folder.path))
+    tell_killed(logbook, folder.path, ports)
     end_survivors(logbook, folder.path.parent, ports)
     runner = UnitRunner(
         providers=dict(plan.providers),

@@ -6,11 +6,12 @@ It only reads, and passes over what is no journal of ours.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shlex
 from pathlib import Path
 
 from routing_action.errors import DocumentError, UsageError
 from routing_action.store.journal import JOURNAL_FILE, Journal
+from routing_action.store.journal_records import Recovered
 
 MOST_BATCHES = 50
 """How many batches are looked at, the newest first."""
@@ -20,7 +21,24 @@ MOST_BYTES = 64 * 2**20
 
 def find_dead_units(root: Path) -> frozenset[str]:
     """The unit_run_ids of every batch below an artifacts root that was killed."""
-    return frozenset(marker for path in _journals(root) for marker in _read_dead(path))
+    dead = (_read_dead(path) for path in _journals(root))
+    return frozenset(marker for one in dead if one is not None for marker in one.markers)
+
+
+def describe_killed(root: Path, own: Path) -> str:
+    """Says that the newest other batch below an artifacts root was killed, and how it goes on.
+
+    "" where it was not.
+    """
+    newest = next((path for path in _journals(root) if path.parent != own), None)
+    dead = _read_dead(newest) if newest is not None else None
+    if newest is None or dead is None:
+        return ""
+    ended, planned = len(dead.rows), sum(map(len, dead.rounds))
+    return (
+        f"the batch before this one was killed when {ended} of {planned} units had ended; "
+        f"`run --resume {shlex.quote(str(newest.parent))}` goes on with it"
+    )
 
 
 def _journals(root: Path) -> list[Path]:
@@ -34,21 +52,21 @@ def _journals(root: Path) -> list[Path]:
     return [Path(entry.path) / JOURNAL_FILE for entry in folders[: -MOST_BATCHES - 1 : -1]]
 
 
-def _read_dead(path: Path) -> Iterator[str]:
+def _read_dead(path: Path) -> Recovered | None:
+    """The journal of a batch that was killed; None where it was not, or has no journal of ours."""
     if _has_end(path):
-        return
+        return None
     try:
         journal = Journal.reopen(path)
     except (DocumentError, UsageError):  # none there, or its batch is running
-        return
+        return None
     try:
         recovered = journal.look()
     except DocumentError:
-        return
+        return None
     finally:
         journal.close()
-    if recovered.done is None:
-        yield from recovered.markers
+    return recovered if recovered.done is None else None
 
 
 def _has_end(path: Path) -> bool:
