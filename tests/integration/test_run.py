@@ -11,6 +11,7 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -495,6 +496,32 @@ def test_tokens_that_the_stream_does_not_tell_come_from_the_session_log(project:
     done = project.call("run", "--agents", "copilot", "--workspace", "shared")
     (usage,) = done.column("usage")
     assert (usage["input_tokens"], usage["premium_requests"]) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [({}, "missing_required"), ({"optional_skills": ["bar"]}, "optional_only")],
+)
+def test_what_took_the_prompt_is_proven_too(
+    project: Project, fields: dict[str, Any], kind: str
+) -> None:
+    """Its line stands in the row, under the run's reasons and in the comparison."""
+    project.write_cases(loads("one", prompt="please load:bar", **fields), loads("two"))
+    done = project.call("run", "--agents", "claude", "--workspace", "shared")
+    failed, passed = done.results["results"]
+    assert failed["failure_kind"] == kind
+    hit = failed["token_hits"]["bar"]
+    assert (hit["tier"], hit["source_kind"]) == (1, "cli_output")
+    assert '"skill": "bar"' in hit["proof_line"]
+    assert list(passed["token_hits"]) == ["foo"]
+    assert f"found    bar at tier 1 ({hit['source_detail']}):" in done.stdout
+    (project.root / "provider-baseline.json").write_text(
+        json.dumps({"one": {"claude": {"expected_status": "pass"}}}), encoding="utf-8"
+    )
+    results = str(done.artifacts)
+    compared = project.call("compare", "--results-dir", results, "--format", "json")
+    (row,) = [row for row in json.loads(compared.stdout)["rows"] if row["case_id"] == "one"]
+    assert [proof["token"] for proof in row["proofs"]][-1] == "bar"
 
 
 def test_an_agent_that_looks_where_no_skill_lies_is_told_so(project: Project) -> None:

@@ -203,7 +203,7 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
 
 def _proofs(measured: MeasuredPair) -> tuple[DeltaProof, ...]:
     row = measured.row
-    tokens = dict.fromkeys((*row.disallowed_hits, *row.missing_evidence))
+    tokens = dict.fromkeys((*row.disallowed_hits, *row.missing_evidence, *row.loaded_skills))
     hits = ((token, row.token_hits.get(token)) for token in tokens)
     return tuple(
         DeltaProof.model_validate(

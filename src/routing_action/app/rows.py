@@ -11,7 +11,7 @@ from routing_action.domain.plan import Unit
 from routing_action.domain.provider import Provider, template_variable
 from routing_action.domain.results import TokenHit, UnitResult, UsageTotals
 from routing_action.domain.transcript import EndedBy, Reading, SourceKind, Usage
-from routing_action.domain.verdict import Verdict
+from routing_action.domain.verdict import Status, Verdict
 from routing_action.harness.redaction import Redactor
 
 
@@ -50,6 +50,9 @@ def build_row(
     case = run.unit.case
     stopped = run.ended_by is EndedBy.STOPPED_EARLY
     hits = {token: _token_hit(hit, redactor) for token, hit in verdict.hits.items()}
+    if verdict.status is Status.FAIL:
+        for skill, load in evidence.loads_beside(verdict.hits).items():
+            hits[redactor.text(skill)] = _token_hit(load, redactor)
     return UnitResult(
         unit_run_id=run.unit_run_id,
         agent=run.unit.agent,

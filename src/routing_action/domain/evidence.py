@@ -6,10 +6,10 @@ Order of hits: lower tier, then higher score, then CLI output over logs, then fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from routing_action.domain.naming import names_token
+from routing_action.domain.naming import names_token, same_skill
 from routing_action.domain.prefilter import Prefilter
 from routing_action.domain.provider import Naming
 from routing_action.domain.tiers import (
@@ -22,6 +22,8 @@ from routing_action.domain.transcript import EvidenceLine, LineKind, SourceKind
 
 PROOF_LIMIT = 2000
 """Characters of a proof line that are kept."""
+_MOST_LOADS = 8
+"""Skills whose load is kept with its line."""
 
 _CEILINGS = {
     LineKind.TOOL_CALL: (3, -TOOL_USE_SCORE),
@@ -107,7 +109,8 @@ class EvidenceCollector:
 
     `loads` lists the skills that were natively loaded, in order and without repeats; `main_loads`
     those of them that the main agent loaded itself, `attempts` those called without success.
-    `activity` is True after any tool or skill event. Where `count_subagents` is off, a load in a
+    `load_lines` keeps the line that proved each of the first loads. `activity` is True after any
+    tool or skill event. Where `count_subagents` is off, a load in a
     sub-agent is worth no more than an attempt. What the `prefilter` of all these tokens and words
     rules out is not judged.
     """
@@ -121,6 +124,7 @@ class EvidenceCollector:
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
     loads: list[str] = field(default_factory=list)
     main_loads: set[str] = field(default_factory=set)
+    load_lines: dict[str, EvidenceLine] = field(default_factory=dict)
     attempts: list[str] = field(default_factory=list)
     wrong_copies: set[str] = field(default_factory=set)
     activity: bool = False
@@ -198,8 +202,19 @@ class EvidenceCollector:
     def _note_load(self, line: EvidenceLine) -> None:
         if line.skill not in self.loads:
             self.loads.append(line.skill)
+            if len(self.load_lines) < _MOST_LOADS:
+                self.load_lines[line.skill] = line
         if not line.subagent:
             self.main_loads.add(line.skill)
+
+    def loads_beside(self, tokens: Collection[str]) -> dict[str, Hit]:
+        """The loads of skills that none of the tokens names: what took the prompt instead."""
+        found = {
+            skill: build_hit(self.agent, skill, line)
+            for skill, line in self.load_lines.items()
+            if not any(same_skill(skill, token) for token in tokens)
+        }
+        return {skill: hit for skill, hit in found.items() if hit is not None}
 
     @property
     def subagent_loads(self) -> tuple[str, ...]:
@@ -221,6 +236,8 @@ class EvidenceCollector:
             self.any_hits.setdefault(token, line)
         self.loads.extend(name for name in other.loads if name not in self.loads)
         self.main_loads |= other.main_loads
+        for skill, line in other.load_lines.items():
+            self.load_lines.setdefault(skill, line)
         self.attempts.extend(name for name in other.attempts if name not in self.attempts)
         self.wrong_copies |= other.wrong_copies
         self.activity = self.activity or other.activity

@@ -176,9 +176,9 @@ def _named(label: str, names: Sequence[str], width: int, after: str = "") -> lis
 
 
 def _proofs(row: UnitResult, width: int) -> list[str]:
-    """The best that was found for each missing token, though it was too weak."""
+    """The best that was found for each missing token, though too weak, and what was loaded."""
     lines = []
-    for token in (*row.disallowed_hits, *row.missing_evidence):
+    for token in dict.fromkeys((*row.disallowed_hits, *row.missing_evidence, *row.loaded_skills)):
         hit = row.token_hits.get(token)
         if hit is not None:
             proof = _around(hit.proof_line, token, min(width, _PROOF_WIDTH) - _INDENT)
