@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.harness import removal
-from routing_action.harness.removal import remove_tree
+from routing_action.harness.removal import remove_quickly, remove_tree
 from tests.sandbox import ordinary_user, write
 
 
@@ -128,3 +128,49 @@ def test_a_single_file_is_removed(tmp_path: Path) -> None:
     (tmp_path / "file").chmod(stat.S_IRUSR)
     assert remove_tree(tmp_path / "file").complete
     assert not (tmp_path / "file").exists()
+
+
+# --- in a hurry -----------------------------------------------------------------------------------
+
+
+def test_a_small_tree_is_gone_quickly(tmp_path: Path) -> None:
+    """Links in it are not followed."""
+    write(tmp_path, {"mine/keep.txt": "k", "top/a/b/c.txt": "c", "top/d.txt": "d"})
+    (tmp_path / "top/a/link").symlink_to(tmp_path / "mine")
+
+    assert remove_quickly(tmp_path / "top")
+
+    assert not (tmp_path / "top").exists()
+    assert (tmp_path / "mine/keep.txt").read_text() == "k"
+
+
+def test_what_takes_long_is_left_to_the_other_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too many files in one folder, too many folders, trouble, a link, or nothing at all."""
+    top = tmp_path / "top"
+    write(top, {f"a/{number}": "" for number in range(removal._QUICK_ENTRIES + 1)})
+    assert not remove_quickly(top)
+    assert len(list((top / "a").iterdir())) == 1
+
+    monkeypatch.setattr(removal, "_QUICK_SECONDS", -1.0)
+    assert not remove_quickly(top)
+    monkeypatch.undo()
+    assert top.exists()
+    assert remove_quickly(top)
+
+    assert not remove_quickly(top)
+    (tmp_path / "kept").mkdir()
+    top.symlink_to("kept")
+    assert not remove_quickly(top)
+    assert top.is_symlink()
+    assert not remove_quickly(tmp_path / "gone/top")
+
+
+def test_a_closed_folder_is_left_to_the_other_removal() -> None:
+    """It must be opened first."""
+    with ordinary_user() as base:
+        write(base / "top", {"closed/a.txt": "a"})
+        (base / "top/closed").chmod(0)
+        assert not remove_quickly(base / "top")
+        assert remove_tree(base / "top").complete

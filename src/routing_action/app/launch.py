@@ -23,7 +23,7 @@ from routing_action.harness.agent_home import (
 )
 from routing_action.harness.log_targets import make_targets
 from routing_action.harness.logscan import LogScanner
-from routing_action.harness.removal import Removal, remove_tree
+from routing_action.harness.removal import Removal, remove_quickly, remove_tree
 from routing_action.harness.replay import ReplaySet
 from routing_action.harness.skill_watch import SkillWatch
 from routing_action.harness.staging import (
@@ -76,6 +76,7 @@ class ReplayLauncher:
             wall_seconds=recorded.timeout_s or None,
             output_bytes=self._recordings.output_bytes(agent, case_id, unit.trial),
             close=lambda: _left(remove_tree(folder)),
+            close_quickly=lambda: remove_quickly(folder),
         )
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
@@ -112,7 +113,7 @@ class LiveLauncher:
         """Workspace, home, skills, environment and command of one unit."""
         provider = self._providers[unit.agent]
         if self._own is not None:
-            return self._launch(provider, unit, *self._own, close=tuple)
+            return self._launch(provider, unit, *self._own)
         with ExitStack() as undo:
             folder = new_folder(self._temp_root)
             undo.callback(remove_tree, folder)
@@ -123,8 +124,9 @@ class LiveLauncher:
                 unit,
                 workspace,
                 home,
-                close=lambda: self._take_away(folder, workspace, home),
             )
+            launch.close = lambda: self._take_away(folder, workspace, home)
+            launch.close_quickly = partial(self._take_away_quickly, folder)
             undo.pop_all()
         return launch
 
@@ -142,8 +144,8 @@ class LiveLauncher:
         unit: Unit,
         workspace: Workspace,
         home: AgentHome,
-        close: Callable[[], Sequence[str]],
     ) -> Launch:
+        """Where nothing is to be taken away afterwards."""
         staged = self._staged(provider, workspace)
         context = ReadContext(
             skills_roots=staged.roots, cwd=str(workspace.path), home=str(home.path)
@@ -160,7 +162,7 @@ class LiveLauncher:
                 complete_reading, provider, None if workspace.shared else home.path, staged
             ),
             new_log_lines=self._log_reader(provider, home),
-            close=close,
+            close_quickly=lambda: True,
         )
 
     def close(self) -> Sequence[str]:
@@ -169,6 +171,9 @@ class LiveLauncher:
             templates = list(self._templates.values())
             self._templates.clear()
         return [note for template in templates for note in _left(template.remove())]
+
+    def _take_away_quickly(self, folder: Path) -> bool:
+        return not self._settings.keep_workspace and remove_quickly(folder)
 
     def _take_away(self, folder: Path, workspace: Workspace, home: AgentHome) -> list[str]:
         """Remove what a unit had; of a kept one the home alone, since logins may lie in there."""

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from routing_action.app.brakes import Brakes
 from routing_action.app.collector import make_collector
 from routing_action.app.log_fallback import read_session_logs
+from routing_action.app.pace import Pace
 from routing_action.app.ports import Ports, format_time
 from routing_action.app.rows import (
     RunRecord,
@@ -37,8 +38,6 @@ from routing_action.harness.redaction import Redactor
 from routing_action.settings import RunSettings
 from routing_action.store.batch import BatchFolder
 
-Done = TypeVar("Done")
-
 
 @dataclass(slots=True)
 class Launch:
@@ -47,7 +46,7 @@ class Launch:
     `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
     how much it is going to print, where that is known: in a replay. `complete` adds what is known
     of a run apart from its output. `close` takes everything away again and gives notes about what
-    it could not.
+    it could not; before it, `close_quickly` does that at once and without a note, if it can.
     """
 
     argv: tuple[str, ...]
@@ -62,13 +61,11 @@ class Launch:
     complete: Callable[[Reading], Reading] = field(default=lambda reading: reading)
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
+    close_quickly: Callable[[], bool] = field(default=lambda: False)
 
 
 class Launcher(Protocol):
-    """Prepares units; live or from recordings.
-
-    `is_quick` where neither preparing a unit nor taking it away is worth a thread.
-    """
+    """Prepares units; live or from recordings. `is_quick` where that is never worth a thread."""
 
     is_quick: bool
 
@@ -123,6 +120,7 @@ class UnitRunner:
         self.brakes = brakes
         self.unread_bytes = 0
         self._versions = VersionProbe()
+        self._pace = Pace()
 
     async def run(self, unit: Unit, unit_run_id: str) -> tuple[UnitResult, Reading]:
         """Run a unit once, to its end; what its transcript read as comes with its row.
@@ -133,7 +131,7 @@ class UnitRunner:
         if refusal:
             return self._not_run(unit, unit_run_id, refusal), Reading()
         try:
-            launch = await self._aside(lambda: self.launcher.prepare(unit, unit_run_id))
+            launch = await self._prepared(unit, unit_run_id)
         except HarnessError as error:
             cause = f"the workspace could not be made: {error}"
             return self._not_run(unit, unit_run_id, cause), Reading()
@@ -145,14 +143,15 @@ class UnitRunner:
                 row, reading = await self._launched(unit, unit_run_id, launch)
                 self.brakes.budget.add(unit.agent, reading.cost_usd, row.ended_by)
         finally:
-            left = await self._aside(launch.close)
+            left = () if launch.close_quickly() else await asyncio.to_thread(launch.close)
         if left:
             row = row.model_copy(update={"notes": (*row.notes, *left)})
         return row, reading
 
-    async def _aside(self, work: Callable[[], Done]) -> Done:
-        """Do what may take long in a thread, so that the other units are read meanwhile."""
-        return work() if self.launcher.is_quick else await asyncio.to_thread(work)
+    async def _prepared(self, unit: Unit, unit_run_id: str) -> Launch:
+        if self.launcher.is_quick:
+            return self.launcher.prepare(unit, unit_run_id)
+        return await self._pace.do(unit.agent, lambda: self.launcher.prepare(unit, unit_run_id))
 
     async def _launched(
         self, unit: Unit, unit_run_id: str, launch: Launch
