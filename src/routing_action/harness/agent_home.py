@@ -92,8 +92,8 @@ def make_agent_home(
     try:
         destination.mkdir(mode=0o700, parents=True, exist_ok=True)
         home = destination.resolve()
-        for folder in dict.fromkeys(_folders_of(provider).values()):
-            _make_folder(_place(str(home), folder))
+        for place in dict.fromkeys(home_environment(provider, AgentHome(home)).values()):
+            _make_folder(place)
         if cache_root is not None:
             notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
         if user_home is not None:
@@ -210,8 +210,12 @@ def _make_folder(path: str) -> None:
     """A folder for the owner alone, with those above it, unless it is there already."""
     try:
         os.mkdir(path, 0o700)  # noqa: PTH102 - no Path for each folder of each unit
-    except OSError:
-        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileNotFoundError:
+        _make_folder(os.path.dirname(path))  # noqa: PTH120
+        os.mkdir(path, 0o700)  # noqa: PTH102
+    except FileExistsError:
+        if not os.path.isdir(path):  # noqa: PTH112
+            raise
 
 
 def _link_cache(home: Path, cache: str, cache_root: Path) -> str:

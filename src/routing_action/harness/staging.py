@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.domain.provider import Provider
@@ -52,12 +52,17 @@ class StagedSkills:
 
     def moved(self, old: Path, new: Path) -> StagedSkills:
         """The same for a copy of the workspace; both paths are without links."""
-        skills = [replace(skill, path=new / skill.path.relative_to(old)) for skill in self.skills]
+        before, after = str(old), str(new)  # plain texts: this is done for each unit
+        start = len(before)
+        skills = [
+            Skill(skill.name, Path(f"{after}{str(skill.path)[start:]}"), skill.declared)
+            for skill in self.skills
+        ]
         roots = [
-            f"{new}{root.removeprefix(str(old))}" if Path(root).is_relative_to(old) else root
+            f"{after}{root[start:]}" if f"{root}/".startswith(f"{before}/") else root
             for root in self.roots
         ]
-        return replace(self, skills=tuple(skills), roots=tuple(roots))
+        return StagedSkills(tuple(skills), tuple(roots), self.notes)
 
 
 def find_skills(source: Path) -> tuple[Skill, ...]:

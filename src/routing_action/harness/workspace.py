@@ -249,6 +249,9 @@ def _is_history(path: str) -> bool:
 
 
 def _claim(destination: Path) -> None:
+    with suppress(OSError):
+        os.mkdir(destination, 0o700)  # noqa: PTH102 - for each unit: what is new is empty
+        return
     try:
         destination.mkdir(mode=0o700, parents=True, exist_ok=True)
         taken = any(destination.iterdir())
