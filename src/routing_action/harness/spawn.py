@@ -71,7 +71,8 @@ def _spawn_directly(
             pid = _fork_exec(
                 argv, _places(argv[0], env), True, (telling,), cwd, _encoded(env),
                 null, -1, -1, stdout, -1, stderr, told, telling,
-                True, True, -1, None, None, None, -1, None, subprocess._USE_VFORK,
+                True, True, -1, None, None, None, -1, None,
+                getattr(subprocess, "_USE_VFORK", True),
             )  # fmt: skip
         except TypeError:  # another version of Python takes other arguments
             return None
