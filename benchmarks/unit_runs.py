@@ -15,6 +15,7 @@ nothing, so the bound is for the shared workspace.
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import tempfile
@@ -79,7 +80,7 @@ class Bench:
 
     def run(self, parallel: int, workspace: str) -> Usage:
         """The product on all units."""
-        template = " ".join(self.agent) + " {prompt}"
+        template = f"{shlex.join(self.agent)} {{prompt}}"
         artifacts = self.root.parent / "artifacts"
         shutil.rmtree(artifacts, ignore_errors=True)
         return run_product(
