@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.collector import no_collector
+from routing_action.domain.early_stop import is_settled
 from routing_action.domain.evidence import EvidenceCollector, Hit, explain_hit
 from routing_action.domain.naming import is_file_token
 from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
@@ -117,6 +119,7 @@ def evaluate_case(
         count_subagents=count_subagents,
         prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
     )
+    context = replace(context, is_settled=partial(is_settled, case, expectations, evidence))
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -224,6 +225,7 @@ class UnitRunner:
             may_name=evidence.may_name,
             naming_lines=evidence.naming_lines,
             needs_mentions=evidence.needs_mentions,
+            is_settled=partial(is_settled, unit.case, expectations, evidence),
         )
         return _Trace(expectations, evidence, provider.reader(context))
 

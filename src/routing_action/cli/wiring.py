@@ -25,7 +25,7 @@ from routing_action.cli.garbage import rare_collections
 from routing_action.cli.options import run_program, stdout_style
 from routing_action.cli.progress import live_progress
 from routing_action.domain.baseline import Baseline
-from routing_action.harness.memory import free_memory
+from routing_action.harness.memory import free_memory, keep_freed_memory
 from routing_action.harness.redaction import Redactor, secret_values
 from routing_action.harness.replay import ReplaySet
 from routing_action.report.console import render_console
@@ -63,6 +63,7 @@ def run_and_report(
         check_same(logbook.earlier, logbook.journal.path, plan, settings, redactor)
     place = _Place(folder, batch_run_id, logbook)
     try:
+        keep_freed_memory()
         with rare_collections():
             batch = asyncio.run(_run(plan, settings, shard, launcher, place, redactor))
     finally:

@@ -16,6 +16,10 @@ def _always() -> bool:
     return True
 
 
+def _never() -> bool:
+    return False
+
+
 class Reader(Protocol):
     """Turns the raw lines of one run into evidence lines, one line at a time.
 
@@ -58,7 +62,8 @@ class ReadContext:
     Where `may_name` is given, text that it rules out need not be told: it can name no token. Where
     `naming_lines` is given too, it says of a block of JSON lines, before they are decoded, in which
     of them a string may name one: their places. `needs_mentions` says whether text that merely
-    mentions a token still matters; where it is not given, it does.
+    mentions a token still matters; where it is not given, it does. `is_settled` says whether
+    nothing that still comes can change the verdict but how the run ends.
     """
 
     skills_roots: tuple[str, ...] = ()
@@ -67,6 +72,7 @@ class ReadContext:
     may_name: Callable[[str], bool] | None = None
     naming_lines: Naming | None = None
     needs_mentions: Callable[[], bool] = _always
+    is_settled: Callable[[], bool] = _never
 
 
 def template_variable(agent: str) -> str:

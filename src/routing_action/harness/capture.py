@@ -18,6 +18,8 @@ from routing_action.harness.redaction import Redactor
 LINE_LIMIT = 8 * 1024 * 1024
 """Bytes of a line that are held; of a longer one the long strings are condensed."""
 READ_BYTES = 256 * 1024
+_JOINED_BYTES = 64 * 1024
+"""So much of a line is copied rather than that a block is made of one line."""
 TAIL_BYTES = 4000
 """So much of the end of a stream is kept, for people."""
 
@@ -42,8 +44,10 @@ class LineBlocks:
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the stream."""
-        start = 0
-        if self._condenser is not None or self._pending.tell():
+        start, begun = 0, self._pending.tell()
+        if 0 < begun <= _JOINED_BYTES and begun + len(chunk) <= self._limit:
+            chunk = self._take_pending() + chunk
+        elif self._condenser is not None or begun:
             start = chunk.find(b"\n") + 1
             self._append(chunk[:start] if start else chunk)
             if not start:

@@ -42,6 +42,9 @@ class ClaudeReader(ClaudeSkimmer):
         _QUIET.__contains__, ClaudeRecord, ClaudeHead, ("assistant", "user"), mentions=("user",)
     )
 
+    end_mark = b'"result"'
+    load_mark = b"Launching skill"
+
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""
         super().__init__(context)

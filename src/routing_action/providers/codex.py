@@ -52,6 +52,8 @@ class CodexReader(CodexSkimmer):
         mentions=("item.completed",),
     )
 
+    end_mark = b'"turn.'
+    load_mark = b"SKILL.md"
     shell_loads = True
     prose_on_stderr = True
     stderr_rules = (

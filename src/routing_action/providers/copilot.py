@@ -74,6 +74,8 @@ class CopilotReader(RecordReader):
     )
 
     heads = Heads(_is_quiet)
+    end_mark = b'"type":"result"'
+    load_mark = b'"toolName":"skill"'
 
     def __init__(self, context: ReadContext) -> None:
         """Start with no abort seen."""

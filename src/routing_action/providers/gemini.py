@@ -41,6 +41,8 @@ class GeminiReader(GeminiSkimmer):
         skims=("tool_use", "tool_result"),
         mentions=("tool_result",),
     )
+    end_mark = b'"type":"result"'
+    load_mark = b"activate_skill"
 
     stderr_rules = (
         StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),

@@ -29,11 +29,15 @@ def may_hold_records(block: bytes) -> bool:
     return bool(_FIRST_RECORD.match(block) or _LATER_RECORD.search(block))
 
 
+def count_newlines(block: bytes) -> int:
+    """Taking them out looks for them with memchr(3), which is faster than `count`."""
+    return len(block) - len(block.replace(b"\n", b""))
+
+
 def count_lines(block: bytes) -> tuple[int, int]:
     """How many lines a block has, and how many of them are not blank."""
     rest = block[block.rfind(b"\n") + 1 :]
-    # Taking newlines out looks for them with memchr(3); counting them looks at each byte.
-    count = len(block) - len(block.replace(b"\n", b"")) + bool(rest)
+    count = count_newlines(block) + bool(rest)
     blank = len(_LATER_BLANK.findall(block)) + bool(_FIRST_BLANK.match(block))
     return count, count - blank - bool(rest and not rest.strip(BLANK))
 

@@ -17,11 +17,22 @@ from routing_action.domain.transcript import (
     Reading,
 )
 from routing_action.providers.decoding import Record, decode_known, decode_record
+from routing_action.providers.flood import END_BYTES, EXACT_BYTES, Flood
 from routing_action.providers.heads import Head, Heads, split_block
-from routing_action.providers.plain_text import BLANK, HeldText, count_lines, may_hold_records
+from routing_action.providers.plain_text import (
+    BLANK,
+    HeldText,
+    count_lines,
+    count_newlines,
+    may_hold_records,
+)
 from routing_action.providers.proofs import QUOTE_LIMIT, ProofWriter
 from routing_action.providers.standard_error import StderrRule, find_failure
 
+_PASSED = (
+    "{:.0f} MB from the middle of the output were counted by the block: the verdict stood, and "
+    "only the end could matter"
+)
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
 
 
@@ -29,10 +40,13 @@ class RecordReader(ProofWriter, ABC):
     """Reads one run. Subclasses implement `on_record`, and `on_text` for a text mode.
 
     `heads` says which records prove nothing and change nothing, so that blocks are read without
-    decoding them.
+    decoding them. Where `end_mark` is given, which is near the end of what ends a run, blocks in
+    the middle of a flood may be passed over, but for those with `load_mark`, the sign of a load.
     """
 
     heads = Heads()
+    end_mark = b""
+    load_mark = b""
     prose_on_stderr = False
     stderr_rules: tuple[StderrRule, ...] = ()
 
@@ -44,6 +58,9 @@ class RecordReader(ProofWriter, ABC):
         self._records = 0
         self._stderr: tuple[ApiFailure, str] | None = None
         self._finished = False
+        self._bytes = 0
+        self._flood = Flood()
+        self._passed_bytes = 0
 
     # ---- the Reader protocol
 
@@ -70,7 +87,38 @@ class RecordReader(ProofWriter, ABC):
         return list(found)
 
     def feed_block(self, block: bytes) -> list[EvidenceLine]:
-        """Take whole lines at once: the same as `feed` of each, and fast where most are quiet."""
+        """Take whole lines at once: the same as `feed` of each, and fast where most are quiet.
+
+        After EXACT_BYTES the counts of text, and all counts once the verdict stands, are taken by
+        the block.
+        """
+        self._bytes += len(block)
+        if self._bytes <= EXACT_BYTES or not self.end_mark:
+            return self._read_block(block)
+        if self.context.is_settled() and not self._may_matter(block):
+            for passed in self._flood.hold(block):
+                self._pass(passed)
+            return []
+        return [*self._read_held(), *self._read_block(block)]
+
+    def _may_matter(self, block: bytes) -> bool:
+        return self.load_mark in block or block.find(self.end_mark, -END_BYTES) >= 0
+
+    def _read_held(self) -> list[EvidenceLine]:
+        return [line for block in self._flood.take() for line in self._read_block(block)]
+
+    def _pass(self, block: bytes) -> None:
+        """Count the lines of a block: as records where it begins like one."""
+        count = count_newlines(block)
+        self.number += count
+        self._passed_bytes += len(block)
+        if block.startswith(b"{"):
+            self._records += count
+            self.recognised += count
+        else:
+            self._texts += count
+
+    def _read_block(self, block: bytes) -> list[EvidenceLine]:
         if not may_hold_records(block):
             self._pass_text(block)
             return []
@@ -153,7 +201,9 @@ class RecordReader(ProofWriter, ABC):
         if self._finished:
             return ()
         self._finished = True
-        found: list[EvidenceLine] = []
+        found = self._read_held()
+        if self._passed_bytes:
+            self.note(notes=(*self.summary.notes, _PASSED.format(self._passed_bytes / 1e6)))
         if self._records and not (self._texts and self.recognised == 0):
             self.unrecognised += self._texts
         else:  # text mode, in which an agent may have printed JSON of its own
@@ -212,8 +262,14 @@ class RecordReader(ProofWriter, ABC):
             self._held.add(self.number, line)
 
     def _pass_text(self, block: bytes) -> None:
-        """Lines of which none is a record: only the first of all are looked at one by one."""
-        count, said = count_lines(block)
+        """Lines of which none is a record: only the first of all are looked at one by one.
+
+        In a flood blank ones are counted too.
+        """
+        if self._bytes > EXACT_BYTES:
+            count = said = count_newlines(block)
+        else:
+            count, said = count_lines(block)
         if not self.recognised and not self._held.is_full:
             self._held.add_block(self.number + 1, block)
         self.number += count
