@@ -133,6 +133,18 @@ def test_merging_nothing_changes_nothing() -> None:
     assert first.activity
 
 
+def test_what_was_loaded_beside_the_tokens_is_a_hit_of_its_own() -> None:
+    """Of the first few; a token under its qualified name is none of them."""
+    collector = EvidenceCollector("claude", (TOKEN,))
+    collector.add(load_line(f"acme:{TOKEN}"))
+    names = [f"other-{number}" for number in range(10)]
+    collector.extend(load_line(name) for name in names)
+    beside = collector.loads_beside((TOKEN,))
+    assert list(beside) == names[:7]
+    assert {hit.tier for hit in beside.values()} == {1}
+    assert collector.loads == [f"acme:{TOKEN}", *names]
+
+
 def test_loads_are_listed_once_and_in_order() -> None:
     """A report tells which skills fired, in which order, however often each did."""
     collector = EvidenceCollector("claude", ())

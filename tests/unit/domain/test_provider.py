@@ -19,6 +19,12 @@ def test_the_five_agents_are_found() -> None:
     assert set(TIER_ONE) <= set(all_providers())
 
 
+def test_a_reader_that_is_told_nothing_reads_everything() -> None:
+    """Mentions matter, and no verdict stands."""
+    context = ReadContext()
+    assert (context.needs_mentions(), context.is_settled()) == (True, False)
+
+
 @each_provider
 def test_the_prompt_is_one_argument_of_the_command(provider: Provider) -> None:
     """A prompt with spaces or quotes reaches the agent as it was written."""
