@@ -32,6 +32,8 @@ _RE2_FOLDS = "ſ\u212a"
 _WORD = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 # An escape that may stand for a letter; the others stand for signs that no word has.
 _ESCAPED_LETTER = re.compile(rb"\\u(?!00[01])")
+_JOINED_NEEDLES = 6
+"""From so many on one pass for the sign that all of them have is faster than one for each."""
 _MANY_NEEDLES = 8
 _WORTH_RE2 = 6_000
 """From so many needles, and needles times characters, on re2 wins: a call takes microseconds."""
@@ -56,6 +58,8 @@ class Prefilter:
         if self._ascii and (engine == "re2" or wins):
             self._search = _compile_re2(needles)
         self.knows_lines = self._ascii and all(map(_WORD.fullmatch, needles))
+        joins = self._mark and len(needles) >= _JOINED_NEEDLES and self.knows_lines
+        self._joint = _compile_joint(needles, self._mark) if joins else None
         self._re2_from = 0 if engine == "re2" else _WORTH_RE2 // max(1, len(needles))
 
     def may_name(self, text: str) -> bool:
@@ -99,6 +103,9 @@ class Prefilter:
             yield partial(_find, self._search, block)
             return
         lowered = block.lower()
+        if self._joint is not None:
+            yield partial(_find, self._joint.search, lowered)
+            return
         for needle in self._plain:
             yield partial(lowered.find, needle.encode())
 
@@ -157,6 +164,17 @@ def _find(search: Callable[[bytes, int], Any], block: bytes, start: int) -> int:
 def _fold(text: str) -> str:
     """Folded; the dotted and the dotless i too, which are an i to a regular expression alone."""
     return text.casefold().replace("ı", "i").replace("i̇", "i")
+
+
+def _compile_joint(needles: Iterable[str], mark: str) -> re.Pattern[bytes]:
+    """Finds the sign that all needles have where one of them stands around it, in one pass.
+
+    So most of a text is passed over by the search for a single sign.
+    """
+    around = (
+        f"{re.escape(needle.partition(mark)[2])}(?<={re.escape(needle)})" for needle in needles
+    )
+    return re.compile(f"{re.escape(mark)}(?:{'|'.join(around)})".encode())
 
 
 def _compile_re2(needles: Iterable[str]) -> Callable[..., Any]:

@@ -170,6 +170,37 @@ def test_most_lines_are_left_out(engine: Engine) -> None:
     assert Prefilter(("none", "widget-test"), engine).naming_lines(block, lines) == {0, 1, 4}
 
 
+names = st.text(st.sampled_from("ab-"), min_size=1, max_size=5).filter(lambda name: "-" in name)
+
+
+@settings(deadline=None)
+@given(
+    found=st.lists(names, min_size=6, max_size=12),
+    block=st.text(st.sampled_from("abAB- \n"), max_size=80).map(str.encode),
+)
+def test_many_names_with_one_sign_are_found_in_one_pass(found: list[str], block: bytes) -> None:
+    """As they are one after the other, wherever they overlap."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefilter, "_JOINED_NEEDLES", 1)
+        joined = Prefilter(found, "standard")
+    assert joined._joint is not None
+    lines = block.split(b"\n")
+    wanted = {
+        place
+        for place, line in enumerate(lines)
+        if any(name.encode() in line.lower() for name in found)
+    }
+    assert joined.naming_lines(block, lines) == wanted
+
+
+def test_few_names_are_searched_for_one_by_one() -> None:
+    """And those that have no sign in common."""
+    many = [f"order-api-{letter}" for letter in "abcdef"]
+    assert Prefilter(many, "standard")._joint is not None
+    assert Prefilter(many[:5], "standard")._joint is None
+    assert Prefilter([*many, "plain"], "standard")._joint is None
+
+
 @pytest.mark.parametrize(
     ("token", "known"),
     [
