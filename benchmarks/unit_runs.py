@@ -8,8 +8,9 @@ xargs that does not is there to be known.
 
 A no-op unit is a Python that does nothing, as the agent of goal 1 is one that does little: `true`
 ends before Python has started a process, so that its ratio says what a start costs in Python.
-promptfoo is compared by what each harness takes itself: the agents are the same. It copies
-nothing, so the bound is for the shared workspace.
+promptfoo is compared by what each harness takes itself: the agents are the same. The units of
+goal 3 are those of goal 2; how it stands with those of goal 1 is there to be known. promptfoo
+copies nothing, so the bound is for the shared workspace.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from benchmarks.measure import (
     run_product,
     take_turns,
 )
-from benchmarks.promptfoo import PromptfooMissingError, install_promptfoo
+from benchmarks.promptfoo import Promptfoo, PromptfooMissingError, install_promptfoo
 from benchmarks.streams import SKILL, make_stream
 from routing_action.harness.workspace import WorkspaceTemplate
 
@@ -132,6 +133,12 @@ def _talking(root: Path) -> Bench:
     return Bench.make(root / "talking", agent, expects_pass=True)
 
 
+def _idle(root: Path) -> Bench:
+    """An agent that does nothing."""
+    agent = [sys.executable, "-I", "-S", "-c", "pass"]
+    return Bench.make(root / "python-no-op" / "repo", agent, expects_pass=False)
+
+
 def _goal_1(root: Path, rounds: int) -> Iterator[Row]:
     bench = _talking(root)
     for parallel, most in ((4, 1.15), (32, 1.35)):
@@ -139,12 +146,12 @@ def _goal_1(root: Path, rounds: int) -> Iterator[Row]:
 
 
 def _goal_2(root: Path, rounds: int) -> Iterator[Row]:
-    for name, agent, most in (
-        ("python no-op", [sys.executable, "-I", "-S", "-c", "pass"], 1.3),
-        ("true", [shutil.which("true") or "/bin/true"], None),
-    ):
-        bench = Bench.make(root / name.replace(" ", "-") / "repo", agent, expects_pass=False)
-        yield from _compare(2, name, bench, 32, rounds, most=most, most_bytes=60 * MEGABYTE)
+    bench = _idle(root)
+    yield from _compare(2, "python no-op", bench, 32, rounds, most=1.3, most_bytes=60 * MEGABYTE)
+    bench = Bench.make(
+        root / "true/repo", [shutil.which("true") or "/bin/true"], expects_pass=False
+    )
+    yield from _compare(2, "true", bench, 32, rounds, most=None, most_bytes=60 * MEGABYTE)
 
 
 def _compare(
@@ -194,28 +201,40 @@ def _goal_3(root: Path, rounds: int) -> Iterator[Row]:
     except PromptfooMissingError as error:
         yield Row(3, "promptfoo", missing=str(error))
         return
-    bench = _talking(root)
+    for what, bench, parallel, most in (
+        ("no-op units, 32 at once", _idle(root), 32, 0.2),
+        ("201 lines, 4 at once", _talking(root), 4, None),
+    ):
+        yield from _compare_promptfoo(promptfoo, what, bench, parallel, rounds, most)
+
+
+def _compare_promptfoo(
+    promptfoo: Promptfoo, what: str, bench: Bench, parallel: int, rounds: int, most: float | None
+) -> Iterator[Row]:
+    """What each harness takes itself, and with its agents; `most` is for runs that copy nothing."""
+    root = bench.root.parent
+    told = bench.expects_pass
     calls: list[Callable[[], Usage]] = [
-        lambda: promptfoo.run(bench.agent, UNITS, parallel=4, root=root),
-        lambda: bench.run(4, "shared"),
-        lambda: bench.run(4, "isolated"),
+        lambda: promptfoo.run(bench.agent, UNITS, parallel=parallel, root=root, told=told),
+        lambda: bench.run(parallel, "shared"),
+        lambda: bench.run(parallel, "isolated"),
     ]
     theirs, *ours = take_turns(rounds, calls)
     for kind, used in zip(("shared", "isolated"), ours, strict=True):
+        name = f"{what}, {kind}"
         yield Row.of_ratios(
-            3, f"{kind}: CPU of the harness against promptfoo",
+            3, f"{name}: CPU of the harness",
             [u.own_cpu for u in used], [u.own_cpu for u in theirs],
-            most=0.2 if kind == "shared" else None,
+            most=most if kind == "shared" else None,
         )  # fmt: skip
         yield Row.of_ratios(
-            3, f"{kind}: CPU of the tree, agents and all, against promptfoo",
+            3, f"{name}: CPU of the tree, agents and all",
             [u.cpu for u in used], [u.cpu for u in theirs],
         )  # fmt: skip
         yield Row.of_ratios(
-            3, f"{kind}: RSS against promptfoo",
+            3, f"{name}: RSS",
             [u.peak_bytes for u in used], [u.peak_bytes for u in theirs], most=0.25,
         )  # fmt: skip
         yield Row.of_ratios(
-            3, f"{kind}: wall against promptfoo",
-            [u.wall for u in used], [u.wall for u in theirs],
+            3, f"{name}: wall", [u.wall for u in used], [u.wall for u in theirs]
         )  # fmt: skip
