@@ -7,7 +7,7 @@ from pathlib import Path
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 _INACTIVE = re.compile(r"^inactive_file (\d+)$", re.MULTILINE)
-_KEPT_BYTES = 4 * 2**20
+_KEPT_BYTES = 2**20
 _CGROUP = Path("/sys/fs/cgroup")
 
 
