@@ -46,6 +46,14 @@ class LogTable:
         """Whether these are the files that are known of a folder, all of them and unchanged."""
         return self._folders.get(folder) == files
 
+    def without(self, other: LogTable) -> Iterator[tuple[str, Seen]]:
+        """The items that another table does not have, or has otherwise."""
+        for folder, files in self._folders.items():
+            known = other._folders.get(folder, {})
+            for name, seen in files.items():
+                if known.get(name) != seen:
+                    yield folder + name, seen
+
     def items(self) -> Iterator[tuple[str, Seen]]:
         """Each path with what was seen of it."""
         for folder, files in self._folders.items():
@@ -77,6 +85,4 @@ class Look:
 
     def changed(self) -> dict[str, Seen]:
         """Each file that is new or not as it was known."""
-        return {
-            path: seen for path, seen in self.differing.items() if self._known.get(path) != seen
-        }
+        return dict(self.differing.without(self._known))

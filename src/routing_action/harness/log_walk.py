@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -114,19 +114,25 @@ def _list(
     entries: Iterable[os.DirEntry[str]], names: Callable[[str], object]
 ) -> tuple[dict[str, Seen], list[str]]:
     """The files of a folder that are named so, and its folders. Links are neither."""
-    files: dict[str, Seen] = {}
-    folders: list[str] = []
-    for entry in entries:
-        name = entry.name
-        if names(name) and entry.is_file(follow_symlinks=False):
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:  # it vanished
-                continue
-            files[name] = (status.st_mtime_ns, status.st_size, status.st_ino)
-        elif entry.is_dir(follow_symlinks=False):
-            folders.append(name)
-    return files, folders
+    listed = list(entries)
+    files = [one for one in listed if names(one.name) and one.is_file(follow_symlinks=False)]
+    folders = []
+    if len(files) < len(listed):
+        folders = [one.name for one in listed if one.is_dir(follow_symlinks=False)]
+    try:
+        found = [one.stat(follow_symlinks=False) for one in files]
+    except OSError:  # one vanished
+        return dict(_look_singly(files)), folders
+    return {
+        one.name: (status.st_mtime_ns, status.st_size, status.st_ino)
+        for one, status in zip(files, found, strict=True)
+    }, folders
+
+
+def _look_singly(files: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, Seen]]:
+    for one in files:
+        with suppress(OSError):
+            yield one.name, seen_of(one.stat(follow_symlinks=False))
 
 
 def read_lines(descriptor: int, offset: int, size: int, budget: int) -> tuple[bytes, int]:
