@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routing_action.domain.evidence import EvidenceCollector
+from routing_action.domain.outcome import Outcome
 from routing_action.domain.prefilter import Engine, Prefilter
 from routing_action.domain.provider import ReadContext
 from routing_action.providers.discovery import all_providers
@@ -35,6 +36,8 @@ TEXTS = st.sampled_from(
         "Launching skill: other",
     ]
 )
+STDERR = b"429 rate limit\nAttempt 1 failed with status 429\nAPIError: 429\n"
+"""A failure by the rules of several agents: it counts unless a call was still waiting."""
 IDS = st.sampled_from(["a", "b", "c", 1, None, True, "1"])
 NAMES = st.sampled_from(["Bash", "Read", "Skill", "Grep", "mcp__x__y", "PowerShell", None, 7])
 INPUTS = st.sampled_from(
@@ -157,12 +160,10 @@ def agree(
     agent: str = "claude",
 ) -> dict[str, Any]:
     """What both ways say, once it is known that they agree."""
-    plain = read_plainly(agent, data, b"429 rate limit\n", tokens, exit_code=1)
+    plain = read_plainly(agent, data, STDERR, tokens, exit_code=1)
     for engine in ENGINES:
         pieces = split_at(data, places)
-        said = read_in_blocks(
-            agent, pieces, b"429 rate limit\n", tokens, engine=engine, exit_code=1
-        )
+        said = read_in_blocks(agent, pieces, STDERR, tokens, engine=engine, exit_code=1)
         assert said == plain, engine
     return plain
 
@@ -283,6 +284,15 @@ def test_any_mixture_of_events_says_the_same(agent: str, data: st.DataObject) ->
     begun = data.draw(st.booleans())
     stream = jsonl(*OPENING[agent], *(opening if begun else ()), *found)
     agree(stream, places, tokens, agent=agent)
+
+
+def test_a_call_without_an_id_waits_for_its_result_for_ever() -> None:
+    """Its result pairs with nothing, so that standard error does not explain the end."""
+    (call,) = shell("opencode", "true")
+    call = {**call, "part": {**call["part"], "callID": None}}
+    begun = (say("opencode", "First."), *shell("opencode", "true"))
+    said = agree(jsonl(*OPENING["opencode"], *begun, call), agent="opencode")
+    assert said["outcome"] is Outcome.KILLED
 
 
 def message(role: str, **block: object) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from routing_action.app.collector import make_collector
 from routing_action.domain.case import Case, Expectations, expectations_for
 from routing_action.domain.collector import no_collector
 from routing_action.domain.early_stop import is_settled
@@ -112,13 +113,7 @@ def evaluate_case(
     expectations = expectations_for(
         case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
     )
-    evidence = EvidenceCollector(
-        provider.name,
-        expectations.tokens,
-        expectations.any_tokens,
-        count_subagents=count_subagents,
-        prefilter=Prefilter((*expectations.tokens, *expectations.any_tokens)),
-    )
+    evidence = make_collector(provider.name, expectations, count_subagents=count_subagents)
     context = replace(context, is_settled=partial(is_settled, case, expectations, evidence))
     reading = read_transcript(
         provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
