@@ -184,7 +184,7 @@ run_static_steps() {
 
 run_test_steps() {
   step 'tests' measure_tests
-  step 'coverage of the domain, 100 %' check_coverage 100 --include='*/routing_action/domain/*'
+  step 'coverage of the pure rooms, 100 %' check_coverage 100 --include='*/routing_action/evidence/*'
   step 'coverage, 90 %' check_coverage 90
   if [[ $full == yes ]]; then
     step 'a browser' bring_chromium

@@ -31,13 +31,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from benchmarks.measure import Row  # noqa: E402 - the path comes first
 from benchmarks.measuring import measure_pairs, read_status  # noqa: E402
-from routing_action.domain.collector import no_collector  # noqa: E402
-from routing_action.domain.comparison import Tree, compare  # noqa: E402
-from routing_action.domain.gate import Conclusion, Policy, decide_gate  # noqa: E402
-from routing_action.domain.measured import gather  # noqa: E402
-from routing_action.domain.results import Results  # noqa: E402
-from routing_action.store.baselines import parse_baseline  # noqa: E402
-from routing_action.store.measured_files import read_batches  # noqa: E402
+from routing_action.evidence.gc_pause import no_collector  # noqa: E402
+from routing_action.gate.baselines import parse_baseline  # noqa: E402
+from routing_action.gate.comparison import Tree, compare  # noqa: E402
+from routing_action.gate.verdict import Conclusion, Policy, decide_gate  # noqa: E402
+from routing_action.results.measured import gather  # noqa: E402
+from routing_action.results.measured_files import read_batches  # noqa: E402
+from routing_action.results.model import Results  # noqa: E402
 
 AGENTS = ("claude", "codex", "copilot")
 CASES = 10_000

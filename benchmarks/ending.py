@@ -15,8 +15,8 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.measure import Row
-from routing_action.harness.capture import MemorySink
-from routing_action.harness.process import (
+from routing_action.run.output.capture import MemorySink
+from routing_action.run.process.process import (
     MARKER_VARIABLE,
     ProcessLimits,
     ProcessResult,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import Row, run_measured, take_turns
-from routing_action.harness.log_targets import make_targets
-from routing_action.harness.logscan import LogScanner
+from routing_action.run.logs.log_targets import make_targets
+from routing_action.run.logs.logscan import LogScanner
 
 FILES_IN_A_FOLDER = 100
 CHANGED = 20

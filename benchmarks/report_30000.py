@@ -33,19 +33,19 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from benchmarks.compare_30000 import make_baseline, make_results  # noqa: E402 - path first
 from benchmarks.measure import Row  # noqa: E402
 from benchmarks.measuring import measure_pairs, read_status  # noqa: E402
-from routing_action.app.compare import Baselines  # noqa: E402
-from routing_action.app.delta import build_delta  # noqa: E402
-from routing_action.domain.case import Case  # noqa: E402
-from routing_action.domain.collector import no_collector  # noqa: E402
-from routing_action.domain.delta import BaselineSource, Delta  # noqa: E402
-from routing_action.domain.gate import Policy  # noqa: E402
-from routing_action.domain.place import Place  # noqa: E402
+from routing_action.corpus.case import Case  # noqa: E402
+from routing_action.corpus.cases_file import Corpus  # noqa: E402
+from routing_action.evidence.gc_pause import no_collector  # noqa: E402
+from routing_action.gate.baselines import parse_baseline  # noqa: E402
+from routing_action.gate.baselines_to_compare import Baselines  # noqa: E402
+from routing_action.gate.describe import build_delta  # noqa: E402
+from routing_action.gate.model import BaselineSource, Delta  # noqa: E402
+from routing_action.gate.verdict import Policy  # noqa: E402
+from routing_action.github.run_links import Place  # noqa: E402
 from routing_action.report.html import write_html  # noqa: E402
 from routing_action.report.junit import write_junit  # noqa: E402
-from routing_action.store.baselines import parse_baseline  # noqa: E402
-from routing_action.store.documents import Corpus  # noqa: E402
-from routing_action.store.measured_files import read_batches  # noqa: E402
-from routing_action.store.unit_files import stream_units  # noqa: E402
+from routing_action.results.measured_files import read_batches  # noqa: E402
+from routing_action.results.unit_files import stream_units  # noqa: E402
 
 GOAL, GOAL_MB, GOAL_MS = 1.0, 60, 200
 PLACE = Place(server_url="https://github.com", repository="octo/demo", sha="a" * 40, run_id="1")

@@ -93,10 +93,10 @@ def run_ours(agent: str, path: Path, tokens: list[str], engine: str) -> Run:
 
 def evaluate_once(agent: str, path: Path, tokens: list[str], engine: str) -> dict[str, Any]:
     """The path of `evaluate`, measured in this process."""
-    from routing_action.app import evaluate  # noqa: PLC0415 - the anchor needs none of it
-    from routing_action.domain.outcome import RunEnd  # noqa: PLC0415
-    from routing_action.domain.provider import ReadContext  # noqa: PLC0415
-    from routing_action.providers.discovery import all_providers  # noqa: PLC0415
+    from routing_action.agents.discovery import all_providers  # noqa: PLC0415
+    from routing_action.evidence.outcome import RunEnd  # noqa: PLC0415
+    from routing_action.evidence.reader_protocol import ReadContext  # noqa: PLC0415
+    from routing_action.run import evaluate  # noqa: PLC0415 - the anchor needs none of it
 
     provider = all_providers()[agent]
     start, cpu, wall = time.process_time(), time.process_time(), time.perf_counter()

@@ -36,7 +36,7 @@ from benchmarks.measure import (
 )
 from benchmarks.promptfoo import Promptfoo, PromptfooMissingError, install_promptfoo
 from benchmarks.streams import SKILL, make_stream
-from routing_action.harness.workspace import WorkspaceTemplate
+from routing_action.run.workspace.template import WorkspaceTemplate
 
 UNITS = 500
 LINES = 201

@@ -16,8 +16,8 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.measure import Row, run_measured, take_turns
-from routing_action.harness.removal import remove_tree
-from routing_action.harness.workspace import WorkspaceTemplate
+from routing_action.files.removal import remove_tree
+from routing_action.run.workspace.template import WorkspaceTemplate
 
 FILES = 10_000
 FOLDERS = 500

@@ -20,13 +20,13 @@ sys.path.insert(0, str(ROOT / "src"))
 import click  # noqa: E402 - the package of this checkout must come first
 from ruamel.yaml import YAML  # noqa: E402
 
+from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers  # noqa: E402
 from routing_action.cli.main import group  # noqa: E402
-from routing_action.domain.case import Case  # noqa: E402
-from routing_action.domain.provider import Provider  # noqa: E402
-from routing_action.domain.tiers import CANONICAL_ONLY, TIER_ONE  # noqa: E402
+from routing_action.cli.schemas import SCHEMAS, render_schema  # noqa: E402
+from routing_action.corpus.case import Case  # noqa: E402
 from routing_action.errors import ExitCode, RoutingActionError  # noqa: E402
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers  # noqa: E402
-from routing_action.store.schemas import SCHEMAS, render_schema  # noqa: E402
+from routing_action.evidence.reader_protocol import Provider  # noqa: E402
+from routing_action.evidence.tiers import CANONICAL_ONLY, TIER_ONE  # noqa: E402
 
 WIDTH = 100
 """Columns of the help texts, whatever terminal this runs on."""
@@ -52,7 +52,7 @@ the base of the others; its own code, 70, is also that of any exception of anoth
 """
 
 PROVIDERS_INTRODUCTION = """\
-The agent CLIs that are known, from their records in `src/routing_action/providers/`. Homes, login
+The agent CLIs that are known, from their records in `src/routing_action/agents/`. Homes, login
 files, caches and logs are relative to the agent's home, skill folders to its workspace. What counts
 as proof in detail is in [evidence.md](../explanation/evidence.md).
 """

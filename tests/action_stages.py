@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from routing_action.app.action_inputs import variable
+from routing_action.action.inputs import variable
 from tests.command_line import Finished, run_command
 
 _OUTPUT = re.compile(r"^([\w-]+)<<(\S+)\n(.*?)\n\2\n", re.MULTILINE | re.DOTALL)

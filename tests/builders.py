@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from routing_action.domain.case import Case, Expectations, expectations_for
-from routing_action.domain.evidence import EvidenceCollector, Hit
-from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.domain.provider import ReadContext, Reader
-from routing_action.domain.tiers import canonical_base, canonical_call
-from routing_action.domain.transcript import EvidenceLine, LineKind, Reading
-from routing_action.domain.verdict import Verdict, judge
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.corpus.case import Case, Expectations, expectations_for
+from routing_action.evidence.evidence import EvidenceCollector, Hit
+from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
+from routing_action.evidence.reader_protocol import ReadContext, Reader
+from routing_action.evidence.tiers import canonical_base, canonical_call
+from routing_action.evidence.transcript import EvidenceLine, LineKind, Reading
+from routing_action.evidence.verdict import Verdict, judge
 
 SKILLS = ("widget-testing", "widget-test", "order-api")
 NO_CONTEXT = ReadContext()

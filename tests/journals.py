@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from routing_action.domain.results import UnitResult
-from routing_action.store.journal_records import PlannedUnit
+from routing_action.results.journal_records import PlannedUnit
+from routing_action.results.model import UnitResult
 from tests.result_rows import make_results, make_row
 
 BATCH = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from routing_action.domain.baseline import BaselineEntry
-from routing_action.domain.comparison import Comparison, DeltaRow, Tree, compare
-from routing_action.domain.measured import (
+from routing_action.corpus.baseline import BaselineEntry
+from routing_action.gate.comparison import Comparison, DeltaRow, Tree, compare
+from routing_action.results.measured import (
     MeasuredBatch,
     MeasuredOptions,
     MeasuredRow,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 
-from routing_action.domain.custom_provider import RoutingFile
-from routing_action.domain.provider import Provider
-from routing_action.providers.custom import build_provider
+from routing_action.agents.custom import build_provider
+from routing_action.agents.custom_model import RoutingFile
+from routing_action.evidence.reader_protocol import Provider
 from tests.command_line import ROOT
 
 _GUIDE = (ROOT / "docs/how-to/use-a-custom-agent.md").read_text(encoding="utf-8")

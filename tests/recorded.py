@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from routing_action.domain.outcome import RunEnd
+from routing_action.evidence.outcome import RunEnd
 from tests.builders import SKILLS, Run, read
 
 FOLDER = Path(__file__).parent / "recordings"

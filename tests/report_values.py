@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import BaselineSource, Delta, DeltaEntry, Totals
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitRow
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import BaselineSource, Delta, DeltaEntry, Totals
+from routing_action.gate.verdict import Conclusion
+from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitRow
 from tests.result_rows import unit_id
 
 HOSTILE = (

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.results import (
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.transcript import EndedBy
+from routing_action.results.model import (
     Options,
     Results,
     UnitResult,
     summarise,
     summarise_pairs,
 )
-from routing_action.domain.transcript import EndedBy
-from routing_action.domain.verdict import Status
 
 _STATUS = {"pass": "pass", "fail": "fail", "infra": "infra_error"}
 BATCH = "00000000-0000-4000-8000-0000000000ff"

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from routing_action.domain.provider import Provider
-from routing_action.harness.removal import remove_tree
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.files.removal import remove_tree
 
 _ANY_READER = next(iter(all_providers().values())).reader
 _NOBODY = 65534

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from routing_action.domain.evidence import EvidenceCollector
-from routing_action.domain.outcome import RunEnd, decide_outcome
-from routing_action.domain.prefilter import Engine, Prefilter, has_re2
-from routing_action.domain.provider import ReadContext, Reader
-from routing_action.harness.capture import LineBlocks
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.evidence.evidence import EvidenceCollector
+from routing_action.evidence.outcome import RunEnd, decide_outcome
+from routing_action.evidence.prefilter import Engine, Prefilter, has_re2
+from routing_action.evidence.reader_protocol import ReadContext, Reader
+from routing_action.run.output.capture import LineBlocks
 
 ENGINES: tuple[Engine, ...] = ("standard", "re2") if has_re2() else ("standard",)
 

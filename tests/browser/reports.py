@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaProof, DeltaSkill
-from routing_action.domain.measured import MeasuredHit
-from routing_action.domain.place import Place
-from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitUsage
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
+from routing_action.github.run_links import Place
 from routing_action.report.html import write_html
+from routing_action.results.measured import MeasuredHit
+from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitUsage
 from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
 from tests.result_rows import unit_id
 

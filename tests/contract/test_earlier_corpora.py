@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.case import Case
-from routing_action.domain.naming import is_file_token
-from routing_action.domain.verdict import Status
-from routing_action.store.documents import read_cases
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.case import Case
+from routing_action.corpus.cases_file import read_cases
+from routing_action.corpus.naming import is_file_token
 from tests.builders import judge_run
 from tests.streams import Record, load, other_tool, run_of, say, shell, skill_path
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from routing_action.domain.evidence import EvidenceCollector
-from routing_action.domain.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.domain.prefilter import Prefilter
-from routing_action.domain.provider import ReadContext
-from routing_action.providers import flood, records
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.agents.reading import flood, records
+from routing_action.evidence.evidence import EvidenceCollector
+from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
+from routing_action.evidence.prefilter import Prefilter
+from routing_action.evidence.reader_protocol import ReadContext
 from tests.streams import ENDING, OPENING, Record, load, say, shell
 
 AGENTS = ("claude", "codex", "copilot", "gemini")

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.place import Place
-from routing_action.domain.publication import Annotation, CheckOutput
 from routing_action.errors import UsageError
 from routing_action.github.checks import publish_check
 from routing_action.github.client import Client
@@ -23,6 +21,8 @@ from routing_action.github.comments import (
 from routing_action.github.context import Context
 from routing_action.github.door import PyGithubDoor
 from routing_action.github.failures import ApiError, PermissionMissingError
+from routing_action.github.publication import Annotation, CheckOutput
+from routing_action.github.run_links import Place
 from tests.command_line import run_command
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token

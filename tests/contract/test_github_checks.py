@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from routing_action.domain.place import Place
-from routing_action.domain.publication import Annotation, CheckOutput
 from routing_action.github.checks import publish_check
 from routing_action.github.failures import PermissionMissingError
+from routing_action.github.publication import Annotation, CheckOutput
+from routing_action.github.run_links import Place
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.app.histories import ApiHistory, FallbackHistory, GitHistory
 from routing_action.errors import HarnessError
-from routing_action.harness.history import BaseCommit
+from routing_action.gate.histories import ApiHistory, FallbackHistory, GitHistory
+from routing_action.git.base_commit import BaseCommit
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.providers.discovery import ENTRY_POINT_GROUP, all_providers
+from routing_action.agents.discovery import ENTRY_POINT_GROUP, all_providers
 from tests.streams import AGENTS
 
 MODULE = """
-from routing_action.domain.provider import Provider
-from routing_action.providers.claude import ClaudeReader
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.claude import ClaudeReader
 
 MINE = Provider("mine", "Mine", ("mine", "{prompt}"), ClaudeReader)
 CLAUDE = Provider("claude", "Not Claude", ("other", "{prompt}"), ClaudeReader)

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from routing_action.app.publish import Publication, marker_for, publish
-from routing_action.app.report import render_all, render_error
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.place import Place
+from routing_action.action.post import Publication, marker_for, publish
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Conclusion
 from routing_action.github.comments import CommentMode, parse_marker
 from routing_action.github.context import Context
+from routing_action.github.run_links import Place
+from routing_action.report.render_all import render_all, render_error
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
 from tests.report_values import SOURCE, make_delta, make_entry, make_regression

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routing_action.domain.evidence import EvidenceCollector, build_hit
-from routing_action.domain.outcome import RunEnd, decide_outcome
-from routing_action.domain.provider import ReadContext, Reader
-from routing_action.domain.results import UsageTotals
-from routing_action.domain.transcript import EvidenceLine, Reading
-from routing_action.providers.codex_sessions import CodexSessionReader
-from routing_action.providers.decoding import decode_record
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.codex_sessions import CodexSessionReader
+from routing_action.agents.discovery import all_providers
+from routing_action.agents.reading.decoding import decode_record
+from routing_action.evidence.evidence import EvidenceCollector, build_hit
+from routing_action.evidence.outcome import RunEnd, decide_outcome
+from routing_action.evidence.reader_protocol import ReadContext, Reader
+from routing_action.evidence.transcript import EvidenceLine, Reading
+from routing_action.results.model import UsageTotals
 from tests.builders import SKILLS, lines_of
 from tests.own_agent import STREAM, own_provider
 from tests.recorded import FOLDER, recordings

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.domain.outcome import Outcome
+from routing_action.evidence.outcome import Outcome
 from tests.builders import Run, lines_of
 from tests.recorded import FOLDER, Recording, recordings
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routing_action.domain.evidence import EvidenceCollector
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.prefilter import Engine, Prefilter
-from routing_action.domain.provider import ReadContext
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.evidence.evidence import EvidenceCollector
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.prefilter import Engine, Prefilter
+from routing_action.evidence.reader_protocol import ReadContext
 from tests.streams import OPENING, jsonl, load, run_of, say, shell
 from tests.ways import ENGINES, read_in_blocks, read_plainly, split_at
 

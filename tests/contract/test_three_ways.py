@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routing_action.domain.case import DEFAULT_ACTIVITY_TOKENS
-from routing_action.domain.prefilter import Engine
-from routing_action.domain.provider import ReadContext
-from routing_action.domain.transcript import EvidenceLine
-from routing_action.providers.decoding import decode_record
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.agents.reading.decoding import decode_record
+from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS
+from routing_action.evidence.prefilter import Engine
+from routing_action.evidence.reader_protocol import ReadContext
+from routing_action.evidence.transcript import EvidenceLine
 from tests.recorded import Recording, recordings
 from tests.streams import AGENTS, jsonl, load, run_of, say, shell, skill_path
 from tests.ways import (

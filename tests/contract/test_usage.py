@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.domain.transcript import Usage
+from routing_action.evidence.transcript import Usage
 from tests.builders import read
 from tests.recorded import recording, recordings
 from tests.streams import claude_call, claude_end, claude_init, claude_result, jsonl

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from routing_action.harness.capabilities import Capabilities
-from routing_action.harness.process import (
+from routing_action.run.process.capabilities import Capabilities
+from routing_action.run.process.process import (
     MARKER_VARIABLE,
     ProcessLimits,
     ProcessResult,

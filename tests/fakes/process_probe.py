@@ -15,10 +15,10 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from routing_action.harness.capabilities import Capabilities
-from routing_action.harness.capture import LineBlocks, each_line
-from routing_action.harness.proctable import ProcessTable
-from routing_action.harness.redaction import Redactor
+from routing_action.files.redaction import Redactor
+from routing_action.run.output.capture import LineBlocks, each_line
+from routing_action.run.process.capabilities import Capabilities
+from routing_action.run.process.proctable import ProcessTable
 from tests.fakes import children
 
 

@@ -10,21 +10,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from routing_action.domain.case import DEFAULT_ACTIVITY_TOKENS
-from routing_action.domain.provider import ReadContext
+from routing_action.agents.codex_sessions import CodexSessionReader
+from routing_action.agents.discovery import all_providers
+from routing_action.agents.reading.decoding import decode_known, decode_record
+from routing_action.agents.routing_file import read_routing_file
+from routing_action.agents.shell.reads import reads_of
+from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS
+from routing_action.corpus.cases_file import parse_cases
+from routing_action.corpus.skill_files import parse_skill_file
 from routing_action.errors import DocumentError
-from routing_action.harness.condense import Condenser
-from routing_action.harness.replay_agent import MalformedError, parse_script
-from routing_action.providers.codex_sessions import CodexSessionReader
-from routing_action.providers.decoding import decode_known, decode_record
-from routing_action.providers.discovery import all_providers
-from routing_action.providers.shell_reads import reads_of
-from routing_action.store.baselines import parse_baseline
-from routing_action.store.deltas import read_delta
-from routing_action.store.documents import parse_cases, read_results
-from routing_action.store.measured_files import read_batches
-from routing_action.store.routing_file import read_routing_file
-from routing_action.store.skill_files import parse_skill_file
+from routing_action.evidence.reader_protocol import ReadContext
+from routing_action.gate.baselines import parse_baseline
+from routing_action.gate.deltas import read_delta
+from routing_action.results.measured_files import read_batches
+from routing_action.results.read import read_results
+from routing_action.run.output.condense import Condenser
+from routing_action.run.replay.replay_agent import MalformedError, parse_script
 from tests.builders import SKILLS
 from tests.command_line import run_command
 from tests.own_agent import DESCRIPTION

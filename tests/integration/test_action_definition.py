@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.app.action_inputs import COMMANDS, INPUTS, OUTPUTS, variable
+from routing_action.action.inputs import COMMANDS, INPUTS, OUTPUTS, variable
 from tests.workflow_files import ACTION, ROOT, WORKFLOWS, load_yaml, read_yaml, steps_of
 from tests.workflow_tools import lint, lint_action
 
@@ -18,7 +18,8 @@ FENCE = re.compile(r"^```ya?ml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 USES = re.compile(r"^\s*(?:- )?uses: *(?P<what>\S+)(?: +# (?P<tag>\S+))?$", re.MULTILINE)
 READ = re.compile(r"""inputs\.(?:text|lines|names|flag|words|choice)\(\s*"([a-z-]+)\"""")
 OWN = "OWNER/routing-action"
-SOURCES = sorted((ROOT / "src" / "routing_action").rglob("action*.py"))
+PACKAGE = ROOT / "src" / "routing_action"
+SOURCES = sorted([*PACKAGE.glob("action/*.py"), *PACKAGE.glob("cli/action*.py")])
 
 
 def documented() -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.store.unmeasured import read_unmeasured
+from routing_action.results.unmeasured import read_unmeasured
 from tests.action_stages import Job
 from tests.command_line import FAKE_CLAUDE, ROOT, Finished, loads
 from tests.fakes.github.artifacts import Upload

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from routing_action.domain.results import UnitResult
-from routing_action.store.batch import render_results
+from routing_action.results.batch_folder import render_results
+from routing_action.results.model import UnitResult
 from tests.command_line import ROOT, Finished, Project, loads
 from tests.result_rows import make_results, make_row
 

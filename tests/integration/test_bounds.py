@@ -14,19 +14,19 @@ from typing import Any
 
 import pytest
 
-from routing_action.app.brakes import Brakes
-from routing_action.app.ports import Ports, new_uuid
-from routing_action.app.unit import Launch, UnitRunner
-from routing_action.domain.budget import Budget
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.plan import Unit
-from routing_action.domain.provider import ReadContext
-from routing_action.domain.results import OfferedSkill
-from routing_action.harness.lifecycle import LifecycleLog
-from routing_action.harness.redaction import Redactor
-from routing_action.providers.discovery import all_providers
-from routing_action.settings import RunSettings
-from routing_action.store.batch import BatchFolder
+from routing_action.agents.discovery import all_providers
+from routing_action.corpus.units import Unit
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.reader_protocol import ReadContext
+from routing_action.files.redaction import Redactor
+from routing_action.results.batch_folder import BatchFolder
+from routing_action.results.model import OfferedSkill
+from routing_action.run.brakes import Brakes
+from routing_action.run.budget import Budget
+from routing_action.run.lifecycle import LifecycleLog
+from routing_action.run.ports import Ports, new_uuid
+from routing_action.run.settings import RunSettings
+from routing_action.run.unit import Launch, UnitRunner
 from tests.builders import case_of
 from tests.command_line import ROOT, Finished, Project, loads
 from tests.result_rows import make_row

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_action.domain.transcript import EndedBy
 from routing_action.errors import HarnessError
-from routing_action.harness.capture import (
+from routing_action.evidence.transcript import EndedBy
+from routing_action.files.redaction import Redactor
+from routing_action.run.output.capture import (
     LINE_LIMIT,
     TAIL_BYTES,
     LineBlocks,
@@ -22,8 +23,7 @@ from routing_action.harness.capture import (
     TranscriptSink,
     each_line,
 )
-from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
-from routing_action.harness.redaction import Redactor
+from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 
 SECRET = "sk-ant-0123456789abcdef"
 LIMITS = ProcessLimits(wall_seconds=30, terminal_grace_seconds=0.3, term_grace_seconds=0.5)

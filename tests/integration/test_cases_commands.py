@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.app.seed_prompts import names_skill
+from routing_action.corpus.seed_prompts import names_skill
 from tests.command_line import ROOT, Project, loads
 
 SKILLS = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from routing_action.store.schemas import render_schema
+from routing_action.cli.schemas import render_schema
 from tests.builders import NO_CONTEXT, read
 from tests.command_line import ROOT, Finished, Project, loads
 from tests.own_agent import DESCRIPTION, STREAM, own_provider

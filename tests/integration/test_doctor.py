@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.store.batch import render_results
+from routing_action.results.batch_folder import render_results
 from tests.command_line import Finished, Project
 from tests.own_agent import DESCRIPTION
 from tests.result_rows import make_results, make_row

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from routing_action.store.schemas import render_schema
+from routing_action.cli.schemas import render_schema
 from tests.command_line import ROOT, Finished, run_command
 from tests.repositories import Repository, check_out, create
 from tests.result_rows import write_results

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import HarnessError
-from routing_action.harness.git import find_work_tree, run_git
+from routing_action.git.command import find_work_tree, run_git
 from tests.sandbox import repository
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.harness.fetch import fetch, redact_addresses
-from routing_action.harness.history import (
+from routing_action.git.base_commit import (
     BaseCommit,
     changed_paths,
     find_merge_base,
@@ -22,6 +21,7 @@ from routing_action.harness.history import (
     read_file_at,
     resolve_commit,
 )
+from routing_action.git.fetch import fetch, redact_addresses
 from tests.repositories import Repository, check_out, create
 
 BASELINE = "evals/provider-baseline.json"

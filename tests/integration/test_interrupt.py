@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.store.documents import read_results
+from routing_action.results.read import read_results
 from tests.batches import Field, Running, bearing, ended, markers, wait_for
 
 SHARED = ("--agents", "claude", "--workspace", "shared", "--no-progress")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from routing_action.harness.log_targets import make_targets
-from routing_action.harness.log_walk import DiskFileSystem
-from routing_action.harness.logscan import LogScanner
+from routing_action.run.logs.log_targets import make_targets
+from routing_action.run.logs.log_walk import DiskFileSystem
+from routing_action.run.logs.logscan import LogScanner
 
 GLOB = ".agent/**/*.jsonl"
 

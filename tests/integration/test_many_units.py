@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.store.documents import read_results
+from routing_action.results.read import read_results
 from tests.batches import Field, bearing, markers
 
 UNITS = int(os.environ.get("ROUTING_ACTION_UNITS", "200"))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.transcript import EndedBy
 from routing_action.errors import HarnessError
-from routing_action.harness.process import ProcessResult
+from routing_action.evidence.transcript import EndedBy
+from routing_action.run.process.process import ProcessResult
 from tests.fakes.children import (
     SLACK,
     STUBBORN,

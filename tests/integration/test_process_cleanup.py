@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from routing_action.domain.transcript import EndedBy
 from routing_action.errors import HarnessError, UsageError
-from routing_action.harness.capabilities import Capabilities, detect_capabilities
-from routing_action.harness.capture import LINE_LIMIT
-from routing_action.harness.process import ProcessResult
+from routing_action.evidence.transcript import EndedBy
+from routing_action.run.output.capture import LINE_LIMIT
+from routing_action.run.process.capabilities import Capabilities, detect_capabilities
+from routing_action.run.process.process import ProcessResult
 from tests.fakes.children import (
     SLACK,
     STUBBORN,

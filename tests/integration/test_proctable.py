@@ -12,7 +12,7 @@ import pytest
 WATCHER = """
 import os, subprocess, sys, time
 from pathlib import Path
-from routing_action.harness.proctable import ProcessTable
+from routing_action.run.process.proctable import ProcessTable
 
 table, old = ProcessTable(), int(sys.argv[1])
 first = {record.pid for record in table.walk(time.monotonic()).records}

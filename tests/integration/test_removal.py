@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.harness import removal
-from routing_action.harness.removal import remove_quickly, remove_tree
+from routing_action.files import removal
+from routing_action.files.removal import remove_quickly, remove_tree
 from tests.sandbox import ordinary_user, write
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import DocumentError, UsageError
-from routing_action.harness.replay import ReplaySet
-from routing_action.harness.replay_agent import parse_pace, read_script, replay
+from routing_action.run.replay.recordings import ReplaySet
+from routing_action.run.replay.replay_agent import parse_pace, read_script, replay
 
 ALL_BYTES = bytes(range(256)) * 300 + b"no newline at the end"
 
@@ -148,7 +148,7 @@ def test_the_agent_tells_the_recorded_version(tmp_path: Path) -> None:
 def test_the_agent_can_be_started_as_a_module(tmp_path: Path) -> None:
     """For people who try it by hand."""
     record(tmp_path, "claude/one", b"out", exit_code=5)
-    command = [sys.executable, "-m", "routing_action.harness.replay_agent"]
+    command = [sys.executable, "-m", "routing_action.run.replay.replay_agent"]
     done = subprocess.run(
         [*command, "--recording", str(tmp_path / "claude/one"), "--speed", "inf", "p"],
         capture_output=True,
@@ -172,7 +172,7 @@ def test_an_agent_without_a_usable_recording_ends_like_a_missing_program(
     """Exit code 127, with the reason on stderr."""
     record(tmp_path, "good")
     record(tmp_path, "bad", exit_code=999)
-    start = [sys.executable, "-m", "routing_action.harness.replay_agent"]
+    start = [sys.executable, "-m", "routing_action.run.replay.replay_agent"]
     done = subprocess.run([*start, *arguments], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 127
     assert told in done.stderr

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.evidence import EvidenceCollector
-from routing_action.domain.outcome import RunEnd, decide_outcome
-from routing_action.domain.prefilter import Prefilter
-from routing_action.domain.provider import ReadContext, Reader
-from routing_action.harness.capabilities import Capabilities
-from routing_action.harness.capture import TranscriptSink, each_line
-from routing_action.harness.process import ProcessLimits, ProcessResult, run_process
-from routing_action.harness.redaction import Redactor
-from routing_action.harness.replay import ReplaySet
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.evidence.evidence import EvidenceCollector
+from routing_action.evidence.outcome import RunEnd, decide_outcome
+from routing_action.evidence.prefilter import Prefilter
+from routing_action.evidence.reader_protocol import ReadContext, Reader
+from routing_action.files.redaction import Redactor
+from routing_action.run.output.capture import TranscriptSink, each_line
+from routing_action.run.process.capabilities import Capabilities
+from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
+from routing_action.run.replay.recordings import ReplaySet
 from tests.recorded import Recording, recordings
 
 LIMITS = ProcessLimits(wall_seconds=60)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.provider import Provider
-from routing_action.harness import skill_watch
-from routing_action.harness.skill_watch import SkillWatch
-from routing_action.harness.staging import StagedSkills, staged_skills
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.run.workspace import skill_watch
+from routing_action.run.workspace.skill_watch import SkillWatch
+from routing_action.run.workspace.staging import StagedSkills, staged_skills
 from tests.sandbox import provider, write
 
 CODEX = provider("codex", skill_folders=(".agents/skills", ".codex/skills"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.harness import spawn as door
+from routing_action.run.process import spawn as door
 from tests.fakes.children import leaving_nothing
 
 Start = Callable[..., bytes]

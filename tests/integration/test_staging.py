@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.harness import staging
-from routing_action.harness.answer_keys import AnswerKeys
-from routing_action.harness.removal import Removal
-from routing_action.harness.staging import (
+from routing_action.files.removal import Removal
+from routing_action.run.workspace import staging
+from routing_action.run.workspace.answer_keys import AnswerKeys
+from routing_action.run.workspace.staging import (
     Skill,
     StagedSkills,
     find_skills,

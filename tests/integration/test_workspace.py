@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.place import Place
 from routing_action.errors import HarnessError
-from routing_action.harness.tree import copy_file
-from routing_action.harness.workspace import (
+from routing_action.github.run_links import Place
+from routing_action.report.comment import render_comment
+from routing_action.report.html import write_html
+from routing_action.results.batch_folder import render_results
+from routing_action.run.workspace.template import (
     WorkspaceTemplate,
     choose_temp_root,
     new_folder,
     shared_workspace,
 )
-from routing_action.report.comment import render_comment
-from routing_action.report.html import write_html
-from routing_action.store.batch import render_results
+from routing_action.run.workspace.visible_files import copy_file
 from tests.report_values import make_delta, make_regression
 from tests.result_rows import make_results, make_row
 from tests.sandbox import files_below, git, ordinary_user, repository, run_agent, write

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import (
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.naming import bare_name
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import (
     BaselineSource,
     Delta,
     DeltaEntry,
@@ -14,10 +16,8 @@ from routing_action.domain.delta import (
     DeltaSkill,
     Totals,
 )
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.naming import bare_name
-from routing_action.domain.place import Place
-from routing_action.domain.verdict import Status
+from routing_action.gate.verdict import Conclusion
+from routing_action.github.run_links import Place
 from routing_action.report.comment import render_comment, render_superseded
 
 PLACE = Place(

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.results import (
+from routing_action.errors import RoutingActionError
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.verdict import FailureKind
+from routing_action.gate.comparison import DeltaKind
+from routing_action.results.model import (
     OfferedSkill,
     Options,
     PairSummary,
@@ -22,8 +24,6 @@ from routing_action.domain.results import (
     UnitResult,
     UsageTotals,
 )
-from routing_action.domain.verdict import FailureKind
-from routing_action.errors import RoutingActionError
 from scripts import generate
 from tests.builders import read
 from tests.streams import run_of, shell, skill_text

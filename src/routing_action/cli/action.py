@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.action_inputs import (
+from routing_action.action.inputs import (
     COMMANDS,
     comment_key,
     leg_key,

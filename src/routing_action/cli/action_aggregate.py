@@ -9,24 +9,24 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from routing_action.app.action_base import choose_base
-from routing_action.app.action_legs import Jobs, judge_legs, parse_jobs
-from routing_action.app.action_verdict import with_legs
-from routing_action.app.histories import ApiHistory, FallbackHistory, GitHistory
-from routing_action.app.judge import Judged, Judgement, judge
-from routing_action.app.report import HTML_FILE, JUNIT_FILE, write_reports
+from routing_action.action.base import choose_base
+from routing_action.action.legs import Jobs, judge_legs, parse_jobs
+from routing_action.action.verdict import with_legs
 from routing_action.cli.action_publish import DELTA_FILE, ERROR_FILE
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider, run_program
 from routing_action.cli.publish import open_door
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta
-from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.histories import ApiHistory, FallbackHistory, GitHistory
+from routing_action.gate.judge import Judged, Judgement, judge
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Conclusion, Policy
+from routing_action.git.command import find_head
 from routing_action.github.client import Client
-from routing_action.harness.git import find_head
-from routing_action.store.batch import write_atomically
-from routing_action.store.unmeasured import has_results, read_unmeasured
+from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
+from routing_action.results.batch_folder import write_atomically
+from routing_action.results.unmeasured import has_results, read_unmeasured
 
 _STATUS = {
     Conclusion.SUCCESS: "passed",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routing_action.app.publish import Publication, error_marker, marker_for, publish
-from routing_action.app.report import Rendered, render_all, render_error
+from routing_action.action.post import Publication, error_marker, marker_for, publish
 from routing_action.cli.action_step import Step
 from routing_action.cli.publish import open_door
-from routing_action.domain.place import Place
 from routing_action.errors import DocumentError, ExitCode, RoutingActionError, UsageError
+from routing_action.gate.deltas import read_delta
 from routing_action.github.artifacts import REPORT, fetch_artifacts, list_artifacts
 from routing_action.github.client import Client
 from routing_action.github.comments import CommentMode, Marker
 from routing_action.github.context import Context
-from routing_action.store.deltas import read_delta
+from routing_action.github.run_links import Place
+from routing_action.report.render_all import Rendered, render_all, render_error
 
 DELTA_FILE = "delta.json"
 ERROR_FILE = "error.txt"

@@ -6,17 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from routing_action.app.action_arguments import find_durations, plan_arguments, run_arguments
-from routing_action.app.action_credentials import missing_credentials, write_markers
-from routing_action.app.action_legs import NOTHING_TO_RUN
+from routing_action.action.arguments import find_durations, plan_arguments, run_arguments
+from routing_action.action.credentials import missing_credentials, write_markers
+from routing_action.action.legs import NOTHING_TO_RUN
+from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.cli.action_step import Step
 from routing_action.cli.options import find_provider
-from routing_action.domain.results import Results
 from routing_action.errors import ExitCode, HarnessError
-from routing_action.providers.discovery import DEFAULT_AGENTS
 from routing_action.report.escape import code_block, code_span
-from routing_action.store.batch import RESULTS_FILE
-from routing_action.store.documents import read_results
+from routing_action.results.batch_folder import RESULTS_FILE
+from routing_action.results.model import Results
+from routing_action.results.read import read_results
 
 _SUMMARY_CHARACTERS = 200_000
 

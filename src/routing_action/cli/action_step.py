@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from routing_action.app.action_inputs import Inputs
+from routing_action.action.inputs import Inputs
 from routing_action.errors import RoutingActionError, UsageError
 from routing_action.github.commands import (
     annotate,

@@ -11,7 +11,31 @@ from typing import Any
 
 import click
 
-from routing_action.app.baseline import (
+from routing_action.agents.discovery import DEFAULT_AGENTS
+from routing_action.cli.options import (
+    CASES_HELP,
+    config_option,
+    find_provider,
+    known_agents,
+    split_list,
+)
+from routing_action.corpus.baseline import Baseline, Pair
+from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.naming import fold
+from routing_action.errors import DocumentError, ExitCode, UsageError
+from routing_action.gate.baseline_files import OpenBaseline, open_baseline, start_baseline
+from routing_action.gate.baseline_text import render_baseline
+from routing_action.gate.baselines import entry_lines, find_baseline_file, read_baseline
+from routing_action.gate.baselines_to_compare import BaselineRequest, read_baselines
+from routing_action.gate.check import (
+    ERROR,
+    BaselineFinding,
+    BaselineToCheck,
+    check_baseline,
+    named_agents,
+)
+from routing_action.gate.histories import GitHistory
+from routing_action.gate.update import (
     Sign,
     Update,
     Wishes,
@@ -21,33 +45,9 @@ from routing_action.app.baseline import (
     plan_removal,
     plan_update,
 )
-from routing_action.app.baseline_check import (
-    ERROR,
-    BaselineFinding,
-    BaselineToCheck,
-    check_baseline,
-    named_agents,
-)
-from routing_action.app.baseline_files import OpenBaseline, open_baseline, start_baseline
-from routing_action.app.compare import BaselineRequest, read_baselines
-from routing_action.app.histories import GitHistory
-from routing_action.cli.options import (
-    CASES_HELP,
-    config_option,
-    find_provider,
-    known_agents,
-    split_list,
-)
-from routing_action.domain.baseline import Baseline, Pair
-from routing_action.domain.measured import Measurement, gather
-from routing_action.domain.naming import fold
-from routing_action.errors import DocumentError, ExitCode, UsageError
-from routing_action.providers.discovery import DEFAULT_AGENTS
-from routing_action.store.baseline_text import render_baseline
-from routing_action.store.baselines import entry_lines, find_baseline_file, read_baseline
-from routing_action.store.batch import one_line
-from routing_action.store.documents import find_cases_file, read_cases
-from routing_action.store.measured_files import read_batches
+from routing_action.results.batch_folder import one_line
+from routing_action.results.measured import Measurement, gather
+from routing_action.results.measured_files import read_batches
 
 BASELINE_HELP = "The baseline. Default: provider-baseline.json, also below tests/agent-routing."
 _baseline_option = click.option(

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.case_seeds import build_seeds, first_baseline
-from routing_action.app.case_skills import check_skills, read_skills
-from routing_action.app.cases import Finding, check_cases
+from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.cli.options import cases_option, config_option, find_provider, split_list
+from routing_action.cli.skill_warnings import check_skills, read_skills
+from routing_action.corpus.case_seeds import build_seeds, first_baseline
+from routing_action.corpus.case_warnings import Finding, check_cases
+from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.errors import DocumentError, UsageError
-from routing_action.harness.staging import skills_in
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.store.baseline_text import render_baseline
-from routing_action.store.batch import one_line, write_atomically
-from routing_action.store.documents import find_cases_file, read_cases
+from routing_action.gate.baseline_text import render_baseline
+from routing_action.results.batch_folder import one_line, write_atomically
+from routing_action.run.workspace.staging import skills_in
 
 SKILLS_HELP = "A skill, a folder of skills, or a plugin."
 

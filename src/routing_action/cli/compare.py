@@ -9,8 +9,6 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.histories import GitHistory
-from routing_action.app.judge import Judgement, judge
 from routing_action.cli.options import (
     cases_option,
     config_option,
@@ -20,11 +18,13 @@ from routing_action.cli.options import (
     split_list,
     stdout_style,
 )
-from routing_action.domain.delta import Delta
-from routing_action.domain.gate import Conclusion, Policy
 from routing_action.errors import ExitCode
+from routing_action.gate.histories import GitHistory
+from routing_action.gate.judge import Judgement, judge
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Conclusion, Policy
 from routing_action.report.delta_text import render_delta_text
-from routing_action.store.batch import write_atomically
+from routing_action.results.batch_folder import write_atomically
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")

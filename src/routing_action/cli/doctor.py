@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from routing_action.agents.diagnosis import DRIFT_THRESHOLD, Facts, Finding, Level, diagnose
+from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.cli.options import config_option, find_provider, split_list
-from routing_action.domain.diagnosis import DRIFT_THRESHOLD, Facts, Finding, Level, diagnose
 from routing_action.errors import ExitCode
-from routing_action.providers.discovery import DEFAULT_AGENTS
 
 
 @click.command("doctor")
@@ -42,7 +42,7 @@ def command(
     # The engine is imported only where a process is really started.
     import asyncio  # noqa: PLC0415
 
-    from routing_action.app.doctor import count_records, examine  # noqa: PLC0415
+    from routing_action.run.doctor import count_records, examine  # noqa: PLC0415
 
     counted = count_records(results) if results else None
     chosen = [find_provider(name) for name in split_list(agents) or DEFAULT_AGENTS]

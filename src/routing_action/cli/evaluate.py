@@ -8,7 +8,14 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.evaluate import (
+from routing_action.cli.options import cases_option, config_option, find_provider, split_list
+from routing_action.corpus.case import Case, Expectations, expectations_for
+from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.naming import fold
+from routing_action.errors import UsageError
+from routing_action.evidence.outcome import RunEnd
+from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.run.evaluate import (
     Evaluation,
     describe_evaluation,
     evaluate_case,
@@ -16,13 +23,6 @@ from routing_action.app.evaluate import (
     explain_evaluation,
     read_blocks,
 )
-from routing_action.cli.options import cases_option, config_option, find_provider, split_list
-from routing_action.domain.case import Case, Expectations, expectations_for
-from routing_action.domain.naming import fold
-from routing_action.domain.outcome import RunEnd
-from routing_action.domain.provider import Provider, ReadContext
-from routing_action.errors import UsageError
-from routing_action.store.documents import find_cases_file, read_cases
 
 
 @click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from routing_action.domain.collector import no_collector
+from routing_action.evidence.gc_pause import no_collector
 
 _THRESHOLDS = (10_000, 10, 10)
 

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import click
 
-from routing_action.app.own_agents import KnownAgents, find_agents
-from routing_action.domain.provider import Provider
-from routing_action.domain.rerun import RUN_PROGRAM
+from routing_action.agents.discovery import all_providers
+from routing_action.agents.own_agents import KnownAgents, find_agents
 from routing_action.errors import UsageError
-from routing_action.providers.discovery import all_providers
+from routing_action.evidence.reader_protocol import Provider
 from routing_action.report.console import ConsoleStyle
+from routing_action.results.rerun import RUN_PROGRAM
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

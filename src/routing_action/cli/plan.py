@@ -10,16 +10,7 @@ from typing import Any
 
 import click
 
-from routing_action.app.plan import (
-    Plan,
-    Selection,
-    build_plan,
-    cases_touching,
-    estimate,
-    plan_shards,
-    recorded_durations,
-    touched_skills,
-)
+from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.cli.options import (
     cases_option,
     config_option,
@@ -29,11 +20,21 @@ from routing_action.cli.options import (
     selection_options,
     split_list,
 )
-from routing_action.domain.results import Results
+from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
 from routing_action.errors import NothingToRunError
-from routing_action.harness.history import changed_paths
-from routing_action.providers.discovery import DEFAULT_AGENTS
-from routing_action.store.documents import Corpus, find_cases_file, read_cases, read_results
+from routing_action.git.base_commit import changed_paths
+from routing_action.results.model import Results
+from routing_action.results.read import read_results
+from routing_action.run.plan import (
+    Plan,
+    Selection,
+    build_plan,
+    cases_touching,
+    estimate,
+    plan_shards,
+    recorded_durations,
+    touched_skills,
+)
 
 
 @click.command("plan", short_help="Show what a run would do: units, and shards for a matrix.")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.publish import marker_for, publish
-from routing_action.app.report import render_all
+from routing_action.action.post import marker_for, publish
 from routing_action.cli.options import delta_option
 from routing_action.errors import ExitCode, GitHubError, UsageError
+from routing_action.gate.deltas import read_delta
 from routing_action.github.client import Client, Door
 from routing_action.github.comments import CommentMode, is_key
 from routing_action.github.context import Context, read_context
-from routing_action.store.deltas import read_delta
+from routing_action.report.render_all import render_all
 
 TOKEN_VARIABLE = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.report import (
+from routing_action.cli.options import delta_option, stdout_style
+from routing_action.errors import UsageError
+from routing_action.gate.deltas import read_delta
+from routing_action.gate.model import Delta
+from routing_action.github.context import read_context
+from routing_action.github.run_links import Place
+from routing_action.report.delta_text import render_delta_text
+from routing_action.report.render_all import (
     render_all,
     write_html_file,
     write_junit_file,
     write_reports,
 )
-from routing_action.cli.options import delta_option, stdout_style
-from routing_action.domain.delta import Delta
-from routing_action.domain.place import Place
-from routing_action.errors import UsageError
-from routing_action.github.context import read_context
-from routing_action.report.delta_text import render_delta_text
-from routing_action.store.batch import write_atomically
-from routing_action.store.deltas import read_delta
+from routing_action.results.batch_folder import write_atomically
 
 _FILES = ("html", "junit")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from routing_action.app.ledger import Logbook
-from routing_action.app.resume import open_logbook
 from routing_action.cli.options import split_list
 from routing_action.errors import DocumentError, UsageError
+from routing_action.run.ledger import Logbook
+from routing_action.run.resume import open_logbook
 
 _OUTSIDE = frozenset("resume artifacts_root batch_file output_format".split())
 """What says nothing about the batch itself, and is not kept."""

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.ledger import Logbook
-from routing_action.app.plan import Plan, Selection, build_plan
-from routing_action.app.run import Shard
+from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.cli.garbage import loading
 from routing_action.cli.options import (
     find_provider,
@@ -20,20 +18,22 @@ from routing_action.cli.options import (
 )
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import RunChoices, run_options
-from routing_action.domain.case import FILL_IN
-from routing_action.domain.tiers import compute_tier
+from routing_action.corpus.case import FILL_IN
+from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.errors import DocumentError, UsageError
-from routing_action.harness.git import find_head
-from routing_action.harness.replay import ReplaySet
-from routing_action.providers.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.settings import (
+from routing_action.evidence.tiers import compute_tier
+from routing_action.git.command import find_head
+from routing_action.run.batch import Shard
+from routing_action.run.ledger import Logbook
+from routing_action.run.plan import Plan, Selection, build_plan
+from routing_action.run.replay.recordings import ReplaySet
+from routing_action.run.settings import (
     RunSettings,
     parse_lane,
     positive_amount,
     positive_seconds,
     resolve_max_parallel,
 )
-from routing_action.store.documents import find_cases_file, read_cases
 
 
 @click.command("run", short_help="Run cases on agent CLIs and prove which skills they loaded.")
@@ -173,7 +173,7 @@ def _idle(text: str | None) -> float | None:
 def _shard(text: str | None) -> str | None:
     if not text:
         return text
-    from routing_action.domain.measured import parse_shard  # noqa: PLC0415 - seldom needed
+    from routing_action.results.measured import parse_shard  # noqa: PLC0415 - seldom needed
 
     if parse_shard(text) is None:
         raise UsageError(f"--shard {text}: is no I/N with I from 1 to N", remedy="such as 2/3")
@@ -191,7 +191,7 @@ def _speed(value: float) -> float:
 
 
 def _self_test() -> int:
-    from routing_action.app.self_test import run_self_test  # noqa: PLC0415 - no run needs it
+    from routing_action.run.self_test import run_self_test  # noqa: PLC0415 - no run needs it
 
     names = list(all_providers())
     differences = run_self_test(names, compute_tier)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from routing_action.cli.options import cases_option, config_option, selection_options
-from routing_action.store.batch import DEFAULT_ARTIFACTS_ROOT
+from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
 
 DEFAULT_REPLAY = "tests/recordings/replay"
 

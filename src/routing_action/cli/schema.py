@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from routing_action.store.schemas import SCHEMAS, render_schema
+from routing_action.cli.schemas import SCHEMAS, render_schema
 
 
 @click.command("schema", short_help="Print the JSON Schema of a file format.")

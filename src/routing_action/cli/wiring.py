@@ -14,25 +14,25 @@ from pathlib import Path
 
 import click
 
-from routing_action.app.bounds import find_bounds
-from routing_action.app.launch import LiveLauncher, ReplayLauncher
-from routing_action.app.ledger import Logbook
-from routing_action.app.plan import Plan
-from routing_action.app.ports import Ports, new_uuid
-from routing_action.app.resume import check_same
-from routing_action.app.run import Batch, Shard, Stop, judge_run, run_batch
 from routing_action.cli.garbage import rare_collections
 from routing_action.cli.options import run_program, stdout_style
-from routing_action.cli.progress import live_progress
-from routing_action.domain.baseline import Baseline
-from routing_action.harness.memory import free_memory, keep_freed_memory
-from routing_action.harness.redaction import Redactor, secret_values
-from routing_action.harness.replay import ReplaySet
+from routing_action.corpus.baseline import Baseline
+from routing_action.files.redaction import Redactor, secret_values
+from routing_action.report.choose_progress import live_progress
 from routing_action.report.console import render_console
-from routing_action.settings import RunSettings, build_command
-from routing_action.store.batch import BatchFolder, render_results, write_atomically
-from routing_action.store.documents import read_results
-from routing_action.store.journal import Journal
+from routing_action.results.batch_folder import BatchFolder, render_results, write_atomically
+from routing_action.results.journal import Journal
+from routing_action.results.read import read_results
+from routing_action.run.batch import Batch, Shard, Stop, judge_run, run_batch
+from routing_action.run.bounds import find_bounds
+from routing_action.run.launch import LiveLauncher, ReplayLauncher
+from routing_action.run.ledger import Logbook
+from routing_action.run.plan import Plan
+from routing_action.run.ports import Ports, new_uuid
+from routing_action.run.process.memory import free_memory, keep_freed_memory
+from routing_action.run.replay.recordings import ReplaySet
+from routing_action.run.resume import check_same
+from routing_action.run.settings import RunSettings, build_command
 
 
 def run_and_report(
@@ -169,7 +169,7 @@ def _baseline(plan: Plan, settings: RunSettings) -> Baseline | None:
     if not settings.confirm:
         return None
     # Not needed where nothing is confirmed.
-    from routing_action.store.baselines import find_baseline_file, read_baseline  # noqa: PLC0415
+    from routing_action.gate.baselines import find_baseline_file, read_baseline  # noqa: PLC0415
 
     return read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from routing_action.domain.place import Place
-from routing_action.domain.publication import Annotation, CheckOutput
 from routing_action.github.client import Client
+from routing_action.github.publication import Annotation, CheckOutput
+from routing_action.github.run_links import Place
 
 BATCH = 50
 TEXT_BYTES = 65_535

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from routing_action.domain.place import Place
 from routing_action.errors import UsageError
+from routing_action.github.run_links import Place
 
 MAX_EVENT_BYTES = 32 * 2**20
 """Above what GitHub sends: 25 MB."""

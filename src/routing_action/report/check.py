@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
-from routing_action.domain.place import Place
-from routing_action.domain.publication import Annotation, CheckOutput, Level
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.github.publication import Annotation, CheckOutput, Level
+from routing_action.github.run_links import Place
 from routing_action.report.escape import cut, printable
 from routing_action.report.limits import cut_bytes
 from routing_action.report.remedies import find_remedy

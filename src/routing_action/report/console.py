@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from routing_action.domain.rerun import build_run_command, select_case
-from routing_action.domain.results import (
+from routing_action.corpus.baseline import Status
+from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
+from routing_action.report.remedies import find_remedy
+from routing_action.results.model import (
     KEPT_WORKSPACE,
     PairSummary,
     Results,
     UnitResult,
     notes_of_agents,
 )
-from routing_action.domain.verdict import Status
-from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
-from routing_action.report.remedies import find_remedy
+from routing_action.results.rerun import build_run_command, select_case
 
 _MARKS = {Status.PASS: "pass", Status.FAIL: "FAIL", Status.INFRA_ERROR: "infra"}
 _COLOURS = {"pass": "32", "FAIL": "31", "infra": "33", "flaky": "35"}

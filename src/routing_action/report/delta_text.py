@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.report.console import ConsoleStyle
 from routing_action.report.escape import printable
 from routing_action.report.remedies import find_remedy

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
-from routing_action.domain.place import Place
-from routing_action.domain.unit_row import UnitRecord
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.github.run_links import Place
 from routing_action.report.html_data import stream_pairs, stream_units, to_script
 from routing_action.report.render import stream_html
 from routing_action.report.view import build_view
+from routing_action.results.unit_row import UnitRecord
 
 STATIC_ROWS = 200
 """Rows of the table that is read where scripts are off."""

@@ -15,13 +15,13 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
-from routing_action.domain.measured import MeasuredHit
-from routing_action.domain.naming import is_skill_file
-from routing_action.domain.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
+from routing_action.corpus.naming import is_skill_file
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, can_accept, rerun_command
+from routing_action.results.measured import MeasuredHit
+from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
 
 PASSING_DETAIL_BYTES = 2**20
 """How much detail of passing units is kept; units that do not pass always have theirs."""

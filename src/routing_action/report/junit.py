@@ -13,15 +13,15 @@ from io import StringIO
 from typing import Literal, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.place import Place
-from routing_action.domain.unit_row import UnitRecord
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.verdict import Conclusion
+from routing_action.github.run_links import Place
 from routing_action.report.escape import printable
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import rerun_command
+from routing_action.results.unit_row import UnitRecord
 
 Verdict = Literal["passed", "failure", "error", "skipped"]
 

@@ -11,8 +11,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from routing_action.domain.delta import Delta
-from routing_action.domain.place import Place
+from routing_action.gate.model import Delta
+from routing_action.github.run_links import Place
 from routing_action.report.limits import Space
 from routing_action.report.page_rows import PageRow, build_rows, find_mark, find_torn_cases
 from routing_action.report.view import DeltaView, build_view, cell_text

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry, DeltaSkill
-from routing_action.domain.naming import bare_name, fold
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.place import Place
-from routing_action.domain.verdict import FailureKind, Status
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.naming import bare_name, fold
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.verdict import FailureKind
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
+from routing_action.github.run_links import Place
 from routing_action.report.escape import cut, excerpt
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, can_accept, rerun_command

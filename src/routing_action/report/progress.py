@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.results import UnitResult
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
+from routing_action.results.model import UnitResult
 
 LATEST = 3
 _LEAST_MEASURED = 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
 from routing_action.report.cells import cell_width, printable, shorten, shorten_middle
 from routing_action.report.progress import Progress, RunningUnit
 

@@ -16,9 +16,9 @@ from typing import TypeVar
 from jinja2 import TemplateError, TemplateSyntaxError
 from markupsafe import Markup
 
-from routing_action.domain.delta import Delta
-from routing_action.domain.place import Place
 from routing_action.errors import RoutingActionError, UsageError
+from routing_action.gate.model import Delta
+from routing_action.github.run_links import Place
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase, printable
 from routing_action.report.limits import Space, count_bytes, fit
 from routing_action.report.page import Page, build_page

@@ -27,7 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from routing_action.domain.place import Place
+from routing_action.github.run_links import Place
 from routing_action.report.escape import cut, phrase
 
 OWN_PREFIX = "routing-action"

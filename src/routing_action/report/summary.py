@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routing_action.domain.delta import Delta
-from routing_action.domain.place import Place
+from routing_action.gate.model import Delta
+from routing_action.github.run_links import Place
 from routing_action.report.render import Renderer
 
 SUMMARY_BYTES = 900 * 1024

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaEntry
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.rerun import RUN_PROGRAM, select_case
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.verdict import Conclusion
+from routing_action.results.rerun import RUN_PROGRAM, select_case
 
 _QUIET = (DeltaKind.OK,)
 _BLAMED = (DeltaKind.REGRESSION, DeltaKind.NEW, DeltaKind.UNDECLARED, DeltaKind.REMOVED)

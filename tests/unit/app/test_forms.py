@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.app.report import Forms
+from routing_action.report.render_all import Forms
 
 
 def test_only_what_is_asked_for_is_made_and_once() -> None:

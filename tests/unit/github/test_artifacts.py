@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from routing_action.app.action_inputs import legal_key, report_artifact, results_artifact
-from routing_action.domain.measured import MeasuredOptions
+from routing_action.action.inputs import legal_key, report_artifact, results_artifact
 from routing_action.github.artifacts import REPORT, Artifact, choose_newest, parse_artifact
-from routing_action.store.measured_files import name_batch
+from routing_action.results.measured import MeasuredOptions
+from routing_action.results.measured_files import name_batch
 
 
 def one(name: str, number: int = 1) -> dict[str, Any]:

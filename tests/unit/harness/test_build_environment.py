@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.harness.agent_home import AgentHome, build_environment, list_withheld
-from routing_action.providers.discovery import all_providers
+from routing_action.agents.discovery import all_providers
+from routing_action.run.workspace.agent_home import AgentHome, build_environment, list_withheld
 from tests.sandbox import provider
 
 HOME = AgentHome(Path("/h"))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing_action.errors import UsageError
-from routing_action.harness.replay import check_name
-from routing_action.harness.replay_agent import (
+from routing_action.run.replay.recordings import check_name
+from routing_action.run.replay.replay_agent import (
     MalformedError,
     parse_options,
     parse_pace,

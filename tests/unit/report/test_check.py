@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import DeltaEntry
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.place import Place
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import DeltaEntry
+from routing_action.gate.verdict import Conclusion
+from routing_action.github.run_links import Place
 from routing_action.report.check import build_check
 from tests.rendering import samples
 from tests.rendering.samples import PLACE, entry, filled, huge, make, quiet, regression

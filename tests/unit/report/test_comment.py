@@ -8,11 +8,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.place import Place
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Conclusion
+from routing_action.github.run_links import Place
 from routing_action.report.comment import render_comment, render_superseded
 from routing_action.report.page import format_duration
 from routing_action.report.summary import render_summary

@@ -7,12 +7,12 @@ import re
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.results import KEPT_WORKSPACE, Results, TokenHit
-from routing_action.domain.transcript import SourceKind
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.transcript import SourceKind
 from routing_action.report.cells import cell_width
 from routing_action.report.console import ConsoleStyle, render_console
+from routing_action.results.model import KEPT_WORKSPACE, Results, TokenHit
 from tests.result_rows import make_results, make_row
 
 HIT = TokenHit(

@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from routing_action.app.compare import Baselines
-from routing_action.app.delta import build_delta
-from routing_action.domain.baseline import BaselineEntry, MadeWith
-from routing_action.domain.case import Case
-from routing_action.domain.delta import BaselineSource, Delta
-from routing_action.domain.gate import Policy
-from routing_action.domain.measured import MeasuredHit, MeasuredSkill
+from routing_action.corpus.baseline import BaselineEntry, MadeWith
+from routing_action.corpus.case import Case
+from routing_action.corpus.cases_file import Corpus
+from routing_action.gate.baselines_to_compare import Baselines
+from routing_action.gate.describe import build_delta
+from routing_action.gate.model import BaselineSource, Delta
+from routing_action.gate.verdict import Policy
 from routing_action.report.console import ConsoleStyle
 from routing_action.report.delta_text import render_delta_text
 from routing_action.report.render import render_markdown
-from routing_action.store.documents import Corpus
+from routing_action.results.measured import MeasuredHit, MeasuredSkill
 from tests.measured import batch, expect, row
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

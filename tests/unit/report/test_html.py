@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaProof, DeltaSkill
-from routing_action.domain.measured import MeasuredHit
-from routing_action.domain.place import Place
-from routing_action.domain.unit_row import TranscriptLine, UnitRecord
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
 from routing_action.errors import UsageError
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
+from routing_action.github.run_links import Place
 from routing_action.report import html_data
 from routing_action.report.html import STATIC_ROWS, write_html
+from routing_action.results.measured import MeasuredHit
+from routing_action.results.unit_row import TranscriptLine, UnitRecord
 from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
 
 PLACE = Place(server_url="https://github.test", repository="octo/demo", sha="c" * 40,

@@ -11,13 +11,13 @@ import xmlschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_action.domain.comparison import DeltaKind
-from routing_action.domain.delta import Delta, DeltaProof
-from routing_action.domain.gate import Conclusion
-from routing_action.domain.measured import MeasuredHit
-from routing_action.domain.place import Place
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.model import Delta, DeltaProof
+from routing_action.gate.verdict import Conclusion
+from routing_action.github.run_links import Place
 from routing_action.report.junit import render_junit
+from routing_action.results.measured import MeasuredHit
 from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
 
 SCHEMAS = ("windyroad-junit.xsd", "jenkins-junit-10.xsd")

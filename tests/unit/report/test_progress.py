@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
 from routing_action.report.progress import Failure, Progress
 from tests.progress_bench import ProgressBench
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
-from routing_action.domain.verdict import Status
+from routing_action.corpus.baseline import Status
 from routing_action.report.progress_view import (
     ViewLook,
     ViewSize,

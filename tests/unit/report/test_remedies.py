@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.domain.outcome import Outcome
-from routing_action.domain.verdict import FailureKind
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.verdict import FailureKind
 from routing_action.report.escape import phrase
 from routing_action.report.remedies import REMEDIES, find_remedy
 

@@ -1,0 +1,1 @@
+"""The agent CLIs: one file each, and what their readers share."""

@@ -1,0 +1,277 @@
+"""Claude Code: stream-json records, the Skill tool, and results paired by tool_use id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from routing_action.agents.reading.claude_skim import (
+    SHELLS,
+    ClaudeHead,
+    ClaudeRecord,
+    ClaudeSkimmer,
+)
+from routing_action.agents.reading.decoding import (
+    Record,
+    as_amount,
+    as_count,
+    as_list,
+    as_record,
+    as_text,
+    called_skill,
+    flatten_text,
+    render_arguments,
+)
+from routing_action.agents.reading.heads import Heads
+from routing_action.corpus.naming import plugin_of, same_skill, skill_folder
+from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.evidence.tiers import canonical_call
+from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Usage
+
+_BASE = "Base directory for this skill:"
+_LIMITS = ("error_max_turns", "error_max_budget_usd")
+_TOLD_BY_SUBTYPE = ("init", "api_retry")
+_QUIET = frozenset(
+    "stream_event rate_limit_event summary file-history-snapshot queue-operation "
+    "control_request control_response control_cancel_request keep_alive tool_progress "
+    "tool_use_summary auth_status progress attachment last-prompt mode permission-mode "
+    "ai-title custom-title".split()
+)
+
+
+class ClaudeReader(ClaudeSkimmer):
+    """Reads `claude -p --output-format stream-json`, and the same records in session logs."""
+
+    heads = Heads(
+        _QUIET.__contains__, ClaudeRecord, ClaudeHead, ("assistant", "user"), mentions=("user",)
+    )
+
+    end_mark = b'"result"'
+    load_mark = b"Launching skill"
+
+    def __init__(self, context: ReadContext) -> None:
+        """Start without any load."""
+        super().__init__(context)
+        self._loaded: list[EvidenceLine] = []
+        self._counted: set[str] = set()
+
+    def in_subagent(self, record: Record) -> bool:
+        """A sub-agent's records name the call that started it."""
+        return bool(record.get("parent_tool_use_id")) or record.get("isSidechain") is True
+
+    def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
+        """Dispatch by type; deltas and system lines prove nothing."""
+        kind = record.get("type")
+        if kind == "assistant":
+            return self._assistant(record)
+        if kind == "user":
+            return self._user(record)
+        if kind == "system":
+            return self._system(record)
+        if kind == "result":
+            return self._result(record)
+        return () if isinstance(kind, str) and kind in _QUIET else None
+
+    def loud(self, heads: Sequence[Any]) -> list[int]:
+        """Of system records only those that open a run or tell of a retry."""
+        return [
+            place
+            for place, head in enumerate(heads)
+            if head.type not in _QUIET
+            and (head.type != "system" or head.subtype in _TOLD_BY_SUBTYPE)
+        ]
+
+    def _system(self, record: Record) -> Iterable[EvidenceLine]:
+        subtype = record.get("subtype")
+        if subtype == "init":
+            self._init(record)
+        elif subtype == "api_retry":
+            message = f"retry {record.get('attempt')}: {as_text(record.get('error'))}"
+            self.retry(
+                message, kind=as_text(record.get("error")), status=record.get("error_status")
+            )
+        return ()
+
+    def _init(self, record: Record) -> None:
+        cwd = as_text(record.get("cwd"))
+        if cwd and not self.context.cwd:
+            self.context = replace(self.context, cwd=cwd)
+        if isinstance(record.get("skills"), list):
+            listed = record["skills"]
+            named = [as_text(s) or as_text(as_record(s).get("name")) for s in listed]
+            if any(named) or not listed:
+                self.offer(named)
+        self.note(
+            model=as_text(record.get("model")) or self.summary.model,
+            cli_version=as_text(record.get("claude_code_version")) or None,
+        )
+
+    def _assistant(self, record: Record) -> Iterable[EvidenceLine]:
+        message = as_record(record.get("message"))
+        if record.get("error") or record.get("isApiErrorMessage") is True:
+            text = flatten_text(message.get("content"))
+            status = record.get("apiErrorStatus") or record.get("api_error_status")
+            self.retry(text, kind=as_text(record.get("error")), status=status)
+            return ()
+        self.turn()
+        found: list[EvidenceLine] = []
+        content = message.get("content")
+        for block in [content] if isinstance(content, str) else as_list(content):
+            found += self._block(block)
+        return found
+
+    def _block(self, block: object) -> list[EvidenceLine]:
+        if isinstance(block, str):
+            return self.say(block)
+        fields = as_record(block)
+        if fields.get("type") == "text":
+            return self.say(as_text(fields.get("text")))
+        if fields.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            return self._tool_use(fields)
+        return []
+
+    def _tool_use(self, block: Record) -> list[EvidenceLine]:
+        name = as_text(block.get("name"))
+        arguments = as_record(block.get("input"))
+        identity = block.get("id")
+        if name == "Skill":
+            raw = block.get("input")
+            self.call(identity, "skill", render_arguments(as_record(raw)), called_skill(raw))
+        elif name == "Read":
+            partial = (as_count(arguments.get("offset")) or 0) > 1
+            path = as_text(arguments.get("file_path"))
+            self.call(identity, "file", name, path, partial=partial)
+        elif name in SHELLS:
+            command = as_text(arguments.get("command"))
+            self.call(identity, "shell", name, command, cwd=self.context.cwd)
+        else:
+            self.call(identity, "tool", name, render_arguments(arguments))
+        return []
+
+    def _user(self, record: Record) -> Iterable[EvidenceLine]:
+        content = as_record(record.get("message")).get("content")
+        found: list[EvidenceLine] = []
+        for block in [content] if isinstance(content, dict) else as_list(content):
+            fields = as_record(block)
+            if fields.get("type") == "tool_result":
+                found += self._tool_result(fields, record)
+            elif fields.get("type") == "text":
+                found += self._base_directory(as_text(fields.get("text")))
+        return found
+
+    def _tool_result(self, block: Record, record: Record) -> list[EvidenceLine]:
+        details = record.get("tool_use_result") or record.get("toolUseResult")
+        output = flatten_text(block.get("content"))
+        failed = (
+            block.get("is_error") not in (None, False, 0, "false")
+            or as_record(details).get("success") in (False, "false")
+            or as_text(details).startswith("Error")
+            or output.lstrip().startswith("<tool_use_error>")
+        )
+        found = self.result(block.get("tool_use_id"), ok=not failed, output=output)
+        self._loaded += [line for line in found if line.kind is LineKind.LOAD]
+        return found
+
+    def _base_directory(self, text: str) -> list[EvidenceLine]:
+        """The synthetic text after a proven load tells the folder, and so the plugin, of it."""
+        first = text.partition("\n")[0].strip()
+        if not first.startswith(_BASE):
+            return []
+        path = first.removeprefix(_BASE).strip()
+        name = (skill_folder(path) or ("",))[-1]
+        for index, load in enumerate(self._loaded):
+            if not load.path and same_skill(load.skill, name):
+                plugin = plugin_of(path)
+                qualified = f"{plugin}:{name}" if plugin and ":" not in load.skill else load.skill
+                better = replace(load, text=canonical_call(qualified), path=path)
+                self._loaded[index] = better
+                return [better]
+        return []
+
+    def _result(self, record: Record) -> Iterable[EvidenceLine]:
+        subtype = as_text(record.get("subtype"))
+        text = as_text(record.get("result"))
+        self._usage(record)
+        if subtype in _LIMITS:
+            self.note(limit=True)
+        elif record.get("is_error") is True:
+            errors = " ".join(as_text(error) for error in as_list(record.get("errors")))
+            self._failed(text or errors, record)
+        else:
+            self.note(retrying=None, failure=None)
+            if as_count(record.get("num_turns")):
+                self.turns = max(self.turns, 1)
+        self.end()
+        return self.say(text) if record.get("is_error") is not True else ()
+
+    def _failed(self, message: str, record: Record) -> None:
+        """A final failure; where its own fields do not say which, it is what was being retried."""
+        pending = self.summary.retrying
+        kind = as_text(record.get("error"))
+        self.fail(message, kind=kind, status=record.get("api_error_status"))
+        if self.summary.failure is ApiFailure.API_ERROR and pending is not None:
+            self.note(failure=pending)
+
+    def _usage(self, record: Record) -> None:
+        """The last result stands: with sub-agents each result repeats the whole."""
+        usage = as_record(record.get("usage"))
+        self.note(
+            usage=Usage(
+                input_tokens=as_count(usage.get("input_tokens")),
+                output_tokens=as_count(usage.get("output_tokens")),
+                cached_input_tokens=as_count(usage.get("cache_read_input_tokens")),
+            ),
+            cost_usd=as_amount(record.get("total_cost_usd")),
+        )
+
+
+PROVIDER = Provider(
+    name="claude",
+    title="Claude Code",
+    command=(
+        "claude",
+        "-p",
+        "--verbose",
+        "--output-format",
+        "stream-json",
+        "--permission-mode",
+        "bypassPermissions",
+        "{prompt}",
+    ),
+    model_arguments=("--model", "{model}"),
+    turn_arguments=("--max-turns", "{turns}"),
+    budget_arguments=("--max-budget-usd", "{usd}"),
+    cost_told="end",
+    memory_mb=210,
+    tested_versions=("2.0.77", "2.1.332"),
+    reader=ClaudeReader,
+    home_variables={"CLAUDE_CONFIG_DIR": ".claude"},
+    set_variables={
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "IS_SANDBOX": "1",
+    },
+    credential_variables=(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+    ),
+    pass_variables=(
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_MODEL",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+    ),
+    credential_files=(".claude/.credentials.json",),
+    skill_folders=(".claude/skills",),
+    log_globs=(".claude/projects/*/*.jsonl",),
+    log_reader=ClaudeReader,
+    drops_skill_file_tokens=True,
+    npm_package="@anthropic-ai/claude-code",
+    documentation="Loads skills with its Skill tool; the tool's result proves the load.",
+)

@@ -1,0 +1,193 @@
+"""What is right and wrong about an agent CLI on a machine, from the facts that were gathered.
+
+Every text is described in docs/how-to/check-the-agents.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from routing_action.evidence.reader_protocol import Provider, template_variable
+
+DRIFT_THRESHOLD = 0.05
+"""From this share of records that were not recognised on, a reader is not to be trusted."""
+
+
+class Level(StrEnum):
+    """How bad a finding is; a problem keeps an agent from being measured."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `remedy` is the next step, "" where none is needed."""
+
+    check: str
+    level: Level
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Records of an agent's streams that a reader recognised, and that it did not."""
+
+    recognised: int = 0
+    unrecognised: int = 0
+
+    @property
+    def drift(self) -> float:
+        """The share that was not recognised; 0 where nothing was counted."""
+        seen = self.recognised + self.unrecognised
+        return self.unrecognised / seen if seen else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was found out about one agent on this machine.
+
+    `path` is where the program lies, "" where it was not found. `start_error` says why it did not
+    start, or how it failed. `variables` and `login_files` are the names of those credentials that
+    are there. `skills` counts the skills in each of its folders here. `counted` is what earlier
+    results hold, by CLI version ("" unknown); None where none were given.
+    """
+
+    provider: Provider
+    program: str
+    path: str = ""
+    start_error: str = ""
+    version: str | None = None
+    own_command: bool = False
+    variables: tuple[str, ...] = ()
+    login_files: tuple[str, ...] = ()
+    skills: Mapping[str, int] = field(default_factory=dict)
+    counted: Mapping[str, Counted] | None = None
+
+
+def diagnose(facts: Facts, threshold: float = DRIFT_THRESHOLD) -> tuple[Finding, ...]:
+    """Every finding, in the order in which a user would repair them."""
+    return (
+        _program(facts),
+        *_start(facts),
+        _credentials(facts),
+        _skills(facts),
+        *_limits(facts.provider),
+        _drift(facts, threshold),
+    )
+
+
+def _program(facts: Facts) -> Finding:
+    if facts.path:
+        return Finding("program", Level.OK, facts.path)
+    package = facts.provider.npm_package
+    install = f"npm install -g {package}" if package else "install it"
+    name = template_variable(facts.provider.name)
+    text = f"{facts.program} is not on PATH"
+    return Finding("program", Level.PROBLEM, text, f"{install}, or name it in {name}")
+
+
+def _start(facts: Facts) -> Iterator[Finding]:
+    if facts.own_command:
+        yield Finding("starts", Level.OK, "not tried: a command of your own starts it")
+        return
+    if not facts.path:
+        return
+    if facts.start_error:
+        remedy = f"run `{facts.program} {' '.join(facts.provider.version_arguments)}` by hand"
+        yield Finding("starts", Level.PROBLEM, facts.start_error, remedy)
+        return
+    yield Finding("starts", Level.OK, "yes")
+    yield _version(facts.version, facts.provider.tested_versions)
+
+
+def _version(version: str | None, tested: tuple[str, str] | None) -> Finding:
+    if version is None:
+        text = "it prints none, so that results cannot say what they measured"
+        return Finding("version", Level.WARNING, text, "see that it prints one")
+    if tested is None:
+        return Finding("version", Level.WARNING, f"{version}; no version was tested")
+    told = tested[0] if tested[0] == tested[1] else f"{tested[0]} to {tested[1]}"
+    text = f"{version} (tested: {told})"
+    key = version_key(version)
+    if version_key(tested[0]) <= key <= version_key(tested[1]):
+        return Finding("version", Level.OK, text)
+    age = "older" if key < version_key(tested[0]) else "newer"
+    remedy = "run a case and look at the drift, by --results-dir"
+    return Finding("version", Level.WARNING, f"{text}: {age} than what was tested", remedy)
+
+
+def version_key(text: str) -> tuple[int, ...]:
+    """The numbers of a version, to compare; 1.0.0-rc.1 counts as 1.0.0."""
+    released = re.split(r"[-+]", text, maxsplit=1)[0]
+    return tuple(int(part[:18]) for part in re.findall(r"\d+", released))
+
+
+def _credentials(facts: Facts) -> Finding:
+    provider = facts.provider
+    names = (*facts.variables, *facts.login_files)
+    if not provider.credential_variables and not provider.credential_files:
+        return Finding("credentials", Level.OK, "it needs none")
+    if facts.variables or (names and not provider.serial_login):
+        return Finding("credentials", Level.OK, ", ".join(names))
+    if names:
+        text = f"{', '.join(names)} alone: its refresh token is single use, so units run one by one"
+        remedy = f"set {' or '.join(provider.credential_variables)}"
+        return Finding("credentials", Level.WARNING, text, remedy)
+    if facts.own_command:
+        return Finding("credentials", Level.OK, "none; a command of your own starts it")
+    wanted = " or ".join(provider.credential_variables)
+    text, remedy = f"{wanted} is not set", f"set {wanted}"
+    if provider.credential_files:
+        text, remedy = f"{text}, and no login file is there", f"{remedy}, or sign in with the CLI"
+    return Finding("credentials", Level.PROBLEM, text, remedy)
+
+
+def _skills(facts: Facts) -> Finding:
+    if not facts.provider.skill_folders:
+        remedy = "give its description skill_folders, or rely on its home"
+        return Finding("skills", Level.WARNING, "it has no folder in a repository", remedy)
+    told = ", ".join(f"{folder} ({count})" for folder, count in facts.skills.items())
+    if any(facts.skills.values()):
+        return Finding("skills", Level.OK, told)
+    remedy = "put skills there, or stage them with --skills"
+    return Finding("skills", Level.WARNING, f"{told}: none here", remedy)
+
+
+def _limits(provider: Provider) -> Iterator[Finding]:
+    capped = provider.budget_arguments or provider.cost_told == "during"
+    missing = [
+        *([] if provider.turn_arguments else ["--max-turns"]),
+        *([] if capped else ["--max-unit-cost-usd"]),
+        *([] if provider.cost_told != "never" else ["--max-cost-usd"]),
+    ]
+    if missing:
+        yield Finding("limits", Level.OK, f"it cannot be held to {', '.join(missing)}")
+
+
+def _drift(facts: Facts, threshold: float) -> Finding:
+    counted = facts.counted
+    if counted is None:
+        text = "unknown: no results were given"
+        return Finding("drift", Level.WARNING, text, "give results of live runs: --results-dir DIR")
+    version = facts.version or ""
+    if version not in counted:
+        known = ", ".join(_share(name or "unknown", one) for name, one in counted.items())
+        text = f"unknown for {version or 'this version'}; {known or 'the results have none of it'}"
+        return Finding("drift", Level.WARNING, text, "run a case with it, and give its results")
+    now = counted[version]
+    text = _share(version or "unknown version", now)
+    if now.drift < threshold:
+        return Finding("drift", Level.OK, text)
+    remedy = "use a version that was tested, or a release of routing-action that knows this one"
+    return Finding("drift", Level.PROBLEM, f"{text}, the limit is {threshold:.1%}", remedy)
+
+
+def _share(version: str, counted: Counted) -> str:
+    seen = counted.recognised + counted.unrecognised
+    return f"{version}: {counted.drift:.1%} of {seen} records not recognised"

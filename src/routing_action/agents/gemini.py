@@ -1,0 +1,186 @@
+"""Gemini CLI: `--output-format stream-json` records and the activate_skill tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from routing_action.agents.reading.decoding import (
+    Record,
+    as_count,
+    as_record,
+    as_text,
+    called_skill,
+    flatten_text,
+    render_arguments,
+)
+from routing_action.agents.reading.gemini_skim import (
+    SHELLS,
+    GeminiHead,
+    GeminiRecord,
+    GeminiSkimmer,
+)
+from routing_action.agents.reading.heads import Heads
+from routing_action.agents.reading.standard_error import StderrRule
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.evidence.transcript import EvidenceLine, Usage
+
+_BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
+_EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+_LIMITS = ("FatalTurnLimitedError", "max_turns", "turn_limit", "MaxSessionTurns")
+
+
+class GeminiReader(GeminiSkimmer):
+    """Reads Gemini's stream; a failing shell command says success, so its output decides."""
+
+    heads = Heads(
+        "message".__eq__,
+        GeminiRecord,
+        GeminiHead,
+        skims=("tool_use", "tool_result"),
+        mentions=("tool_result",),
+    )
+    end_mark = b'"type":"result"'
+    load_mark = b"activate_skill"
+
+    stderr_rules = (
+        StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),
+        StderrRule(re.compile(r"^Error when talking to Gemini API")),
+        StderrRule(
+            re.compile(r"^When using Gemini API, you must specify|^GEMINI_API_KEY not found")
+        ),
+        StderrRule(re.compile(r"^Please set an Auth method|^Invalid auth method", re.IGNORECASE)),
+        StderrRule(re.compile(r"^\[API Error:")),
+    )
+
+    def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
+        """Dispatch by type; the prompt's echo proves nothing."""
+        kind = record.get("type")
+        if kind == "init":
+            self.note(model=as_text(record.get("model")) or None)
+            return ()
+        if kind == "message":
+            return self._message(record)
+        if kind == "tool_use":
+            self.turn()
+            return self._tool_use(record)
+        if kind == "tool_result":
+            return self._tool_result(record)
+        if kind == "result":
+            return self._result(record)
+        if kind == "error":
+            return self._error(record)
+        return None
+
+    def loud(self, heads: Sequence[Any]) -> list[int]:
+        """Of the messages only those whose text may name a token: they come word by word."""
+        loud = self.heads.loud(heads)
+        texts = [head.content if head.type == "message" else "" for head in heads]
+        named = self._named(texts, range(len(texts)))
+        return sorted({*loud, *named}) if named else loud
+
+    def _named(self, texts: Sequence[str], places: range) -> list[int]:
+        """Where the texts stand that may name a token, found by halves: most often nowhere."""
+        if not places or not self._may_name("\n".join(texts[places.start : places.stop])):
+            return []
+        if len(places) == 1:
+            return list(places)
+        half = len(places) // 2
+        return self._named(texts, places[:half]) + self._named(texts, places[half:])
+
+    def _message(self, record: Record) -> Iterable[EvidenceLine]:
+        if record.get("role") == "user":
+            return ()
+        self.turn()
+        return self.say(flatten_text(record.get("content")))
+
+    def _tool_use(self, record: Record) -> Iterable[EvidenceLine]:
+        name = as_text(record.get("tool_name"))
+        arguments = as_record(record.get("parameters"))
+        identity = record.get("tool_id")
+        if name == "activate_skill":
+            raw = record.get("parameters")
+            self.call(identity, "skill", render_arguments(arguments), called_skill(raw))
+        elif name in ("read_file", "read_many_files"):
+            path = as_text(arguments.get("file_path")) or as_text(arguments.get("absolute_path"))
+            path = path or as_text(arguments.get("path"))
+            start = as_count(arguments.get("start_line")) or as_count(arguments.get("offset")) or 0
+            self.call(identity, "file", name, path, partial=start > 1)
+        elif name in SHELLS:
+            folder = as_text(arguments.get("dir_path")) or as_text(arguments.get("directory"))
+            command = as_text(arguments.get("command"))
+            self.call(identity, "shell", name, command, cwd=folder)
+        else:
+            self.call(identity, "tool", name, render_arguments(arguments))
+        return ()
+
+    def _tool_result(self, record: Record) -> Iterable[EvidenceLine]:
+        output = flatten_text(record.get("output"))
+        ok = record.get("status") == "success" and not record.get("error")
+        code = _EXIT_LINE.search(output) if "Exit Code: " in output else None
+        if code and int(code[1]) != 0:
+            ok = False
+        base = _BASE.search(output)
+        return self.result(
+            record.get("tool_id"), ok=ok, output=output, base=base["path"] if base else ""
+        )
+
+    def _error(self, record: Record) -> Iterable[EvidenceLine]:
+        """An error event is final only where its severity says so; a warning is none."""
+        message = as_text(record.get("message")) or as_text(
+            as_record(record.get("error")).get("message")
+        )
+        if any(name in message for name in _LIMITS) or "maximum session turns" in message.lower():
+            self.note(limit=True)
+        elif record.get("severity") != "warning":
+            self.retry(message)
+        return ()
+
+    def _result(self, record: Record) -> Iterable[EvidenceLine]:
+        stats = as_record(record.get("stats"))
+        self.note(
+            usage=Usage(
+                input_tokens=as_count(stats.get("input_tokens")),
+                output_tokens=as_count(stats.get("output_tokens")),
+                cached_input_tokens=as_count(stats.get("cached")),
+            )
+        )
+        error = as_record(record.get("error"))
+        if record.get("status") == "error" or error:
+            self._failed(error)
+        else:
+            self.note(retrying=None)
+        self.end()
+        return ()
+
+    def _failed(self, error: Record) -> None:
+        kind, message = as_text(error.get("type")), as_text(error.get("message"))
+        if kind in _LIMITS:
+            self.note(limit=True)
+        else:
+            self.fail(message, kind=kind, status=error.get("code"))
+
+
+PROVIDER = Provider(
+    name="gemini",
+    title="Gemini CLI",
+    command=("gemini", "-p", "{prompt}", "--output-format", "stream-json", "--yolo"),
+    model_arguments=("--model", "{model}"),
+    memory_mb=245,
+    tested_versions=("0.61.0", "0.61.0"),
+    reader=GeminiReader,
+    home_variables={"GEMINI_CLI_HOME": "."},
+    set_variables={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+    credential_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    pass_variables=("GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GOOGLE_CLOUD_PROJECT"),
+    credential_files=(".gemini/oauth_creds.json", ".gemini/settings.json"),
+    # Without it the CLI does not look at its API key.
+    home_files={
+        ".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}\n'
+    },
+    credential_fields={".gemini/settings.json": "security.auth"},
+    skill_folders=(".gemini/skills", ".agents/skills"),
+    npm_package="@google/gemini-cli",
+    documentation="Loads skills with its activate_skill tool; a result with success proves it.",
+)

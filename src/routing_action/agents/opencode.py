@@ -1,0 +1,151 @@
+"""opencode: `opencode run --format json` parts and the skill tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from routing_action.agents.reading.decoding import (
+    Record,
+    as_amount,
+    as_count,
+    as_record,
+    as_text,
+    called_skill,
+    flatten_text,
+    render_arguments,
+)
+from routing_action.agents.reading.failures import retry_after_in
+from routing_action.agents.reading.heads import Head, Heads
+from routing_action.agents.reading.opencode_skim import OpencodeRecord, OpencodeSkimmer
+from routing_action.agents.reading.standard_error import StderrRule
+from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.evidence.transcript import EvidenceLine, Reading, Usage
+
+_QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
+_MOST_STEPS = 10_000
+
+
+class OpencodeReader(OpencodeSkimmer):
+    """Reads opencode's parts: a tool part holds call and result together."""
+
+    stderr_rules = (StderrRule(re.compile(r"^(?:Error: )?(?:AI_)?API(?:Call)?Error\b")),)
+
+    heads = Heads(
+        _QUIET.__contains__,
+        OpencodeRecord,
+        Head,
+        skims=("text", "tool_use", "step_finish"),
+        mentions=("text",),
+    )
+
+    def __init__(self, context: ReadContext) -> None:
+        """Start counting tokens at zero."""
+        super().__init__(context)
+        self._tokens = [0, 0, 0, 0]
+        self._cost = 0.0
+        self._steps = 0
+        self._counted: set[str] = set()
+
+    @property
+    def reading(self) -> Reading:
+        """With the sum of what the steps used."""
+        if self._steps:
+            self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
+        return super().reading
+
+    def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
+        """Dispatch by type."""
+        kind = record.get("type")
+        part = as_record(record.get("part"))
+        if kind == "text":
+            self.turn()
+            return self.say(as_text(part.get("text")))
+        if kind == "tool_use":
+            self.turn()
+            return self._tool(part)
+        if kind == "step_finish":
+            return self._step_finish(part)
+        if kind == "error":
+            return self._error(as_record(record.get("error")))
+        return () if isinstance(kind, str) and kind in _QUIET else None
+
+    def _tool(self, part: Record) -> Iterable[EvidenceLine]:
+        name = as_text(part.get("tool"))
+        state = as_record(part.get("state"))
+        arguments = as_record(state.get("input"))
+        metadata = as_record(state.get("metadata"))
+        identity = part.get("callID")
+        self._open(identity, name, arguments)
+        code = metadata.get("exit")
+        ok = state.get("status") == "completed" and code in (None, 0) and not state.get("error")
+        output = as_text(state.get("output")) or as_text(state.get("error"))
+        if name == "bash" and isinstance(metadata.get("output"), str):
+            output = metadata["output"]
+        return self.result(identity, ok=ok, output=output, base=as_text(metadata.get("dir")))
+
+    def _open(self, identity: object, name: str, arguments: Record) -> None:
+        if name == "skill":
+            self.call(identity, "skill", render_arguments(arguments), called_skill(arguments))
+        elif name == "read":
+            start = as_count(arguments.get("offset")) or 0
+            path = as_text(arguments.get("filePath"))
+            self.call(identity, "file", name, path, partial=start > 1)
+        elif name == "bash":
+            command = as_text(arguments.get("command"))
+            self.call(identity, "shell", name, command, cwd=as_text(arguments.get("workdir")))
+        else:
+            self.call(identity, "tool", name, render_arguments(arguments))
+
+    def _step_finish(self, part: Record) -> Iterable[EvidenceLine]:
+        """A step that ends for another reason than tool calls ends the run."""
+        if part.get("reason") not in ("tool-calls", None):
+            self.end()
+        tokens = as_record(part.get("tokens"))
+        cache = as_record(tokens.get("cache"))
+        used = (
+            tokens.get("input"), tokens.get("output"), cache.get("read"), tokens.get("reasoning")
+        )  # fmt: skip
+        self.count_step(as_text(part.get("id")), used, part.get("cost"))
+        return ()
+
+    def count_step(self, identity: str, tokens: Sequence[object], cost: object) -> None:
+        """Add what a step used, once."""
+        if identity in self._counted:
+            return
+        if identity and len(self._counted) < _MOST_STEPS:
+            self._counted.add(identity)
+        for index, value in enumerate(tokens):
+            self._tokens[index] += as_count(value) or 0
+        self._cost += as_amount(cost) or 0.0
+        self._steps += 1
+
+    def _error(self, error: Record) -> Iterable[EvidenceLine]:
+        data = as_record(error.get("data"))
+        message = as_text(data.get("message")) or flatten_text(error.get("message"))
+        self.fail(message, kind=as_text(error.get("name")), status=data.get("statusCode"))
+        header = as_record(data.get("responseHeaders")).get("retry-after")
+        stated = retry_after_in(f"retry-after: {as_text(header)}")
+        if self.summary.throttled and stated is not None:
+            self.note(retry_after=stated)
+        self.end()
+        return ()
+
+
+PROVIDER = Provider(
+    name="opencode",
+    title="opencode",
+    command=("opencode", "run", "--format", "json", "{prompt}"),
+    model_arguments=("--model", "{model}"),
+    cost_told="during",
+    memory_mb=1200,
+    tested_versions=("1.18.33", "1.18.33"),
+    reader=OpencodeReader,
+    credential_variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
+    pass_variables=("OPENCODE_CONFIG_CONTENT",),
+    set_variables={"OPENCODE_DISABLE_AUTOUPDATE": "true"},
+    credential_files=(".local/share/opencode/auth.json",),
+    skill_folders=(".opencode/skills", ".claude/skills", ".agents/skills"),
+    npm_package="opencode-ai",
+    documentation="Loads skills with its skill tool; the state `completed` proves the load.",
+)

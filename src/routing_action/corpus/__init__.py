@@ -1,0 +1,1 @@
+"""What people write: cases, baselines, skills, and the units they make."""

@@ -1,0 +1,114 @@
+"""Reads cases.json; every error names file, line and field."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from routing_action.corpus.case import Case
+from routing_action.corpus.naming import fold
+from routing_action.corpus.units import DEFAULT_CASES_FILE
+from routing_action.errors import DocumentError
+from routing_action.files.documents import decode_text, read_bytes, validate
+from routing_action.files.json_text import JsonText
+
+MAX_CASES_BYTES = 16 * 2**20
+DEFAULT_CASE_FILES = (DEFAULT_CASES_FILE, "tests/agent-routing/cases.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The cases of a file, in its order, with the line of each and the SHA-256 of its bytes."""
+
+    file: str
+    cases: tuple[Case, ...]
+    lines: dict[str, int]
+    sha256: str
+
+
+def find_cases_file(root: Path) -> Path:
+    """The case file where none is named: `cases.json`, else the earlier harness's place."""
+    for name in DEFAULT_CASE_FILES:
+        if (root / name).is_file():
+            return root / name
+    above = [
+        folder for folder in root.resolve().parents if (folder / DEFAULT_CASE_FILES[0]).is_file()
+    ]
+    if above:
+        raise DocumentError(
+            "no case file in this folder",
+            file=str(root / DEFAULT_CASE_FILES[0]),
+            remedy=f"run from {above[0]}, which has one, or name it with --cases FILE",
+        )
+    raise DocumentError(
+        "no case file",
+        file=str(root / DEFAULT_CASE_FILES[0]),
+        remedy="name one with --cases FILE, or start one: `routing-action cases init --skills DIR`",
+    )
+
+
+def read_cases(path: Path) -> Corpus:
+    """The cases of a file: a list, or an object with a list under `cases`."""
+    return parse_cases(
+        read_bytes(path, MAX_CASES_BYTES, "name the case file with --cases FILE"), str(path)
+    )
+
+
+def parse_cases(data: bytes, file: str) -> Corpus:
+    """The cases of a file's bytes; `file` is its name for people."""
+    document = JsonText(file, decode_text(data, file))
+    value = document.decode()
+    prefix: tuple[str | int, ...] = ()
+    if isinstance(value, dict):
+        prefix = ("cases",)
+        value = _only_cases(value, document)
+    if not isinstance(value, list):
+        raise DocumentError(
+            "must be a list of cases",
+            file=file,
+            line=1,
+            remedy='write [ {"case_id": ...}, ... ] or {"cases": [ ... ]}',
+        )
+    cases = tuple(_case(document, (*prefix, place), item) for place, item in enumerate(value))
+    places = document.lines_of_items(prefix)
+    lines = {case.case_id: line for case, line in zip(cases, places, strict=True)}
+    _refuse_duplicates(document, prefix, cases)
+    return Corpus(file, cases, lines, hashlib.sha256(data).hexdigest())
+
+
+def _only_cases(value: dict[str, object], document: JsonText) -> object:
+    unknown = sorted(set(value) - {"cases", "$schema"})
+    if unknown or "cases" not in value:
+        field = unknown[0] if unknown else "cases"
+        cause = "unknown key" if unknown else "is missing"
+        raise DocumentError(
+            cause,
+            file=document.file,
+            line=document.line_of([field] if unknown else []),
+            field=field,
+            remedy='the file is a list of cases, or {"cases": [ ... ]}',
+        )
+    return value["cases"]
+
+
+def _case(document: JsonText, path: tuple[str | int, ...], item: object) -> Case:
+    return validate(Case, document, path, item, guide="see docs/reference/cases.md")
+
+
+def _refuse_duplicates(
+    document: JsonText, prefix: tuple[str | int, ...], cases: Sequence[Case]
+) -> None:
+    first: dict[str, int] = {}
+    for place, case in enumerate(cases):
+        earlier = first.setdefault(fold(case.case_id), place)
+        if earlier != place:
+            raise DocumentError(
+                f"case_id {case.case_id!r} is also given on line "
+                f"{document.line_of((*prefix, earlier))}",
+                file=document.file,
+                line=document.line_of((*prefix, place)),
+                field="case_id",
+                remedy="give each case an id of its own (case does not tell them apart)",
+            )

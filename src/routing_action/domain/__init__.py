@@ -1,1 +1,0 @@
-"""The pure rules: cases, evidence, verdicts and results; no I/O, clock or environment."""

@@ -1,0 +1,1 @@
+"""What counts as proof: transcripts, tiers, evidence, verdicts; pure."""

@@ -1,0 +1,94 @@
+"""How a run ended, whatever it proved: the first rule that matches decides.
+
+Source of the rules: docs/explanation/evidence.md, 'Outcome'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from routing_action.evidence.transcript import Reading
+
+_SIGNAL_EXITS = frozenset({134, 137, 139, 143})
+_NOT_EXECUTABLE = (126, 127)
+
+
+class Outcome(StrEnum):
+    """How a run ended, whatever it proved."""
+
+    COMPLETED = "completed"
+    CLI_MISSING = "cli_missing"
+    AUTH = "auth"
+    QUOTA = "quota"
+    RATE_LIMIT = "rate_limit"
+    SERVER_ERROR = "server_error"
+    API_ERROR = "api_error"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    LIMIT = "limit"
+    KILLED = "killed"
+    SCHEMA_DRIFT = "schema_drift"
+    NEVER_RAN = "never_ran"
+    NOT_RUN = "not_run"
+
+    @property
+    def is_infra(self) -> bool:
+        """True where the run says nothing about routing."""
+        return self not in (Outcome.COMPLETED, Outcome.TIMEOUT, Outcome.LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How the process ended. `started` is False where the CLI could not be started at all.
+
+    `stopped_early`: we ended it since nothing that it could still do mattered.
+    """
+
+    started: bool = True
+    exit_code: int | None = 0
+    timed_out: bool = False
+    cancelled: bool = False
+    limit: bool = False
+    staging_failed: bool = False
+    not_run: bool = False
+    stopped_early: bool = False
+
+
+def decide_outcome(reading: Reading, end: RunEnd) -> Outcome:
+    """How the run ended, by the first rule that matches."""
+    if end.not_run or end.staging_failed:
+        return Outcome.NOT_RUN
+    if not end.started or (end.exit_code in _NOT_EXECUTABLE and reading.recognised == 0):
+        return Outcome.CLI_MISSING
+    if end.stopped_early:
+        return Outcome.COMPLETED
+    failure = reading.failure or (None if reading.terminal else reading.retrying)
+    if failure is not None:
+        return Outcome(failure.value)
+    return _ended_by_us(reading, end) or _ended_by_itself(reading, end)
+
+
+def _ended_by_us(reading: Reading, end: RunEnd) -> Outcome | None:
+    if end.timed_out:
+        return Outcome.TIMEOUT
+    if end.cancelled:
+        return Outcome.CANCELLED
+    return Outcome.LIMIT if reading.limit or end.limit else None
+
+
+def _ended_by_itself(reading: Reading, end: RunEnd) -> Outcome:
+    if _was_signalled(end.exit_code) and not reading.terminal:
+        return Outcome.KILLED
+    if reading.recognised < reading.unrecognised:
+        return Outcome.SCHEMA_DRIFT
+    silent = reading.turns == 0 and not reading.has_text
+    if silent and (reading.tool_events == 0 or reading.terminal):
+        return Outcome.NEVER_RAN
+    if not reading.terminal and (reading.is_record_stream or end.exit_code not in (0, None)):
+        return Outcome.KILLED  # a stream without its end, or plain text and a bad exit code
+    return Outcome.COMPLETED
+
+
+def _was_signalled(exit_code: int | None) -> bool:
+    return exit_code is not None and (exit_code < 0 or exit_code in _SIGNAL_EXITS)

@@ -1,0 +1,244 @@
+"""From evidence and the way a run ended to a verdict: status, failure kind and category.
+
+Source of the rules: docs/explanation/evidence.md, 'Status' and 'Kinds'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.case import Case, Expectations, Origin, Requirement
+from routing_action.corpus.naming import is_skill_file, same_skill
+from routing_action.evidence.evidence import EvidenceCollector, Hit
+from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
+from routing_action.evidence.transcript import LineKind, Reading
+
+
+class FailureCategory(StrEnum):
+    """The coarse class of what went wrong; `parse` is deferred (decision record 0003)."""
+
+    TIMEOUT = "timeout"
+    TRANSPORT = "transport"
+    ASSERTION = "assertion"
+
+
+class FailureKind(StrEnum):
+    """Why a run did not pass, beside the names of the infra outcomes."""
+
+    TIMEOUT = "timeout"
+    LIMIT = "limit"
+    MIXED = "mixed"
+    DISALLOWED_HIT = "disallowed_hit"
+    INVOKED_BUT_NOT_LOADED = "invoked_but_not_loaded"
+    WRONG_COPY = "wrong_copy"
+    SKILL_UNAVAILABLE = "skill_unavailable"
+    OPTIONAL_ONLY = "optional_only"
+    WEAK_EVIDENCE_ONLY = "weak_evidence_only"
+    EVIDENCE_TOO_WEAK = "evidence_too_weak"
+    MISSING_REQUIRED = "missing_required"
+    ANSWERED_DIRECTLY = "answered_directly"
+    SKILL_NOT_LOADED = "skill_not_loaded"
+    MISSING_SKILL_FILE_EVIDENCE = "missing_skill_file_evidence"
+    MISSING_ACTIVITY_EVIDENCE = "missing_activity_evidence"
+    MIXED_EVIDENCE_MISSING = "mixed_evidence_missing"
+    UNKNOWN = "unknown"
+
+
+_LEGACY = frozenset(
+    {
+        FailureKind.SKILL_NOT_LOADED,
+        FailureKind.MISSING_SKILL_FILE_EVIDENCE,
+        FailureKind.MISSING_ACTIVITY_EVIDENCE,
+    }
+)
+_SPECIFIC = frozenset(
+    {
+        FailureKind.DISALLOWED_HIT,
+        FailureKind.INVOKED_BUT_NOT_LOADED,
+        FailureKind.WRONG_COPY,
+        FailureKind.SKILL_UNAVAILABLE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgement of one run; `matched` and `missing` list requirement tokens in order."""
+
+    status: Status
+    outcome: Outcome
+    failure_kind: str | None
+    failure_category: FailureCategory | None
+    matched: tuple[str, ...]
+    missing: tuple[str, ...]
+    hits: dict[str, Hit | None]
+    optional_hits: tuple[str, ...]
+    disallowed_hits: tuple[str, ...]
+    disallowed_seen: tuple[str, ...]
+    timed_out: bool
+
+
+def judge(
+    case: Case,
+    expectations: Expectations,
+    evidence: EvidenceCollector,
+    reading: Reading,
+    end: RunEnd,
+) -> Verdict:
+    """Judge one run of a case from its evidence and the way it ended."""
+    outcome = decide_outcome(reading, end)
+    hits = {need.token: evidence.best_of(need.names) for need in expectations.requirements}
+    unmet = [need for need in expectations.requirements if not _is_met(need, hits)]
+    activity_missing = bool(expectations.any_tokens) and not (
+        evidence.activity or evidence.any_hits
+    )
+    gating = _gating_disallowed(case, expectations, evidence)
+    hits |= {token: evidence.best_of(expectations.disallowed[token]) for token in gating}
+    status = _decide_status(case, outcome, bool(unmet or activity_missing), bool(gating))
+    facts = _Facts(expectations, evidence, reading, outcome, hits, unmet, activity_missing, gating)
+    return Verdict(
+        status=status,
+        outcome=outcome,
+        failure_kind=None if status is Status.PASS else _kind(status, facts),
+        failure_category=_category(status, end.timed_out),
+        matched=tuple(n.token for n in expectations.requirements if n not in unmet),
+        missing=_missing(unmet, activity_missing),
+        hits=hits,
+        optional_hits=_seen(expectations.optional, evidence, 2),
+        disallowed_hits=gating,
+        disallowed_seen=_seen(expectations.disallowed, evidence, 3),
+        timed_out=end.timed_out,
+    )
+
+
+def _is_met(need: Requirement, hits: dict[str, Hit | None]) -> bool:
+    hit = hits[need.token]
+    return hit is not None and hit.tier <= need.min_tier
+
+
+def _missing(unmet: list[Requirement], activity_missing: bool) -> tuple[str, ...]:
+    names = tuple(need.token for need in unmet)
+    return (*names, "required_any_evidence") if activity_missing else names
+
+
+def _seen(
+    groups: Mapping[str, tuple[str, ...]], evidence: EvidenceCollector, tier: int
+) -> tuple[str, ...]:
+    """The canonical tokens whose best hit, under any of their names, reaches the tier."""
+    found = ((token, evidence.best_of(names)) for token, names in groups.items())
+    return tuple(token for token, hit in found if hit is not None and hit.tier <= tier)
+
+
+def _gating_disallowed(
+    case: Case, expectations: Expectations, evidence: EvidenceCollector
+) -> tuple[str, ...]:
+    return _seen(expectations.disallowed, evidence, case.disallowed_min_tier)
+
+
+def _decide_status(case: Case, outcome: Outcome, unmet: bool, disallowed: bool) -> Status:
+    if disallowed:
+        return Status.FAIL
+    if not unmet and (not case.depends_on_absence or outcome is Outcome.COMPLETED):
+        return Status.PASS
+    return Status.INFRA_ERROR if outcome.is_infra else Status.FAIL
+
+
+def _category(status: Status, timed_out: bool) -> FailureCategory | None:
+    if timed_out:
+        return FailureCategory.TIMEOUT
+    if status is Status.INFRA_ERROR:
+        return FailureCategory.TRANSPORT
+    return FailureCategory.ASSERTION if status is Status.FAIL else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    expectations: Expectations
+    evidence: EvidenceCollector
+    reading: Reading
+    outcome: Outcome
+    hits: dict[str, Hit | None]
+    unmet: list[Requirement]
+    activity_missing: bool
+    gating: tuple[str, ...]
+
+
+def _kind(status: Status, facts: _Facts) -> str:
+    if status is Status.INFRA_ERROR:
+        return facts.outcome.value
+    kinds = _kinds(facts)
+    if facts.outcome in (Outcome.TIMEOUT, Outcome.LIMIT) and not kinds & _SPECIFIC:
+        return facts.outcome.value
+    if len(kinds) > 1:
+        legacy = kinds <= _LEGACY
+        return (FailureKind.MIXED_EVIDENCE_MISSING if legacy else FailureKind.MIXED).value
+    return next(iter(kinds), FailureKind.UNKNOWN).value
+
+
+def _kinds(facts: _Facts) -> set[FailureKind]:
+    """Every kind that applies; what another one already explains is left out."""
+    kinds = {_requirement_kind(need, facts) for need in _unexplained(facts.unmet)}
+    if facts.gating:
+        kinds.add(FailureKind.DISALLOWED_HIT)
+    if facts.activity_missing and not kinds:
+        kinds.add(FailureKind.MISSING_ACTIVITY_EVIDENCE)
+    return kinds
+
+
+def _unexplained(unmet: list[Requirement]) -> list[Requirement]:
+    """Without the SKILL.md tokens of skills that are themselves unmet."""
+    skills = [need for need in unmet if need.is_skill]
+    return [
+        need
+        for need in unmet
+        if need.is_skill
+        or not is_skill_file(need.token)
+        or not any(_same_file(need.token, skill.token) for skill in skills)
+    ]
+
+
+def _same_file(file_token: str, skill: str) -> bool:
+    parts = file_token.replace("\\", "/").split("/")
+    return len(parts) > 1 and same_skill(skill, parts[-2])
+
+
+def _requirement_kind(need: Requirement, facts: _Facts) -> FailureKind:
+    hit = facts.hits[need.token]
+    if hit is not None and hit.kind is LineKind.ATTEMPT:
+        return FailureKind.INVOKED_BUT_NOT_LOADED
+    if any(name in facts.evidence.wrong_copies for name in need.names):
+        return FailureKind.WRONG_COPY
+    if need.is_skill and _unavailable(need, facts.reading):
+        return FailureKind.SKILL_UNAVAILABLE
+    if hit is not None and hit.tier < 3:
+        return FailureKind.EVIDENCE_TOO_WEAK
+    return _absent_kind(need, hit, facts)
+
+
+def _absent_kind(need: Requirement, hit: Hit | None, facts: _Facts) -> FailureKind:
+    """The kind of a requirement that has a weak hit at best."""
+    if need.is_skill and _seen(facts.expectations.optional, facts.evidence, 1):
+        return FailureKind.OPTIONAL_ONLY
+    if hit is not None:
+        return FailureKind.WEAK_EVIDENCE_ONLY
+    if facts.reading.has_text and facts.reading.tool_events == 0 and not facts.evidence.activity:
+        return FailureKind.ANSWERED_DIRECTLY
+    if need.origin in (Origin.LEGACY, Origin.SKILL_FILE):
+        return (
+            FailureKind.SKILL_NOT_LOADED
+            if need.is_skill
+            else FailureKind.MISSING_SKILL_FILE_EVIDENCE
+        )
+    return FailureKind.MISSING_REQUIRED
+
+
+def _unavailable(need: Requirement, reading: Reading) -> bool:
+    """True where the agent said what it offers, and this skill is not in it."""
+    if reading.catalogue is None:
+        return False
+    return not any(
+        same_skill(offered, name) for offered in reading.catalogue for name in need.names
+    )

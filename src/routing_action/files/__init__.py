@@ -1,0 +1,1 @@
+"""Files: strict JSON with places, atomic writes, redaction, removal."""

@@ -1,0 +1,1 @@
+"""The gate: baselines, comparison, verdict."""

@@ -1,0 +1,156 @@
+"""Find what results are compared with: both baselines, and what a change edits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from routing_action.corpus.baseline import Baseline
+from routing_action.corpus.cases_file import (
+    DEFAULT_CASE_FILES,
+    Corpus,
+    find_cases_file,
+    parse_cases,
+)
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, parse_baseline, read_baseline
+from routing_action.gate.histories import History
+from routing_action.gate.model import BaselineSource
+from routing_action.git.base_commit import BaseCommit, is_edited
+from routing_action.results.measured import NamedBatch
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRequest:
+    """Which baseline decides: at the merge base, at a ref, in a file, else the checked-in one."""
+
+    path: Path
+    merge_base_of: str | None = None
+    ref: str | None = None
+    base_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a comparison reads; `base` is a replay set's own copy of the merge base's baseline."""
+
+    cases: Path
+    baseline: Path | None
+    base: Path | None
+
+
+def locate_files(
+    batches: Sequence[NamedBatch], root: Path, *, cases: Path | None, baseline: Path | None
+) -> Files:
+    """The named files, else those that the results were made with, else the repository's."""
+    options = [named.batch.options for named in batches]
+    made_with = {Path(one.cases_file) for one in options if one.cases_file}
+    known = next(iter(made_with)) if len(made_with) == 1 else None
+    if cases is None:
+        cases = known if known is not None and known.is_file() else find_cases_file(root)
+    beside = cases.parent / "provider-baseline.json"
+    if baseline is None and beside.is_file():
+        baseline = beside
+    replays = {one.replay for one in options}
+    replay = next(iter(replays)) if len(replays) == 1 else None
+    copy = Path(replay) / BASE_COPY if replay else None
+    return Files(cases, baseline, copy if copy is not None and copy.is_file() else None)
+
+
+BASE_COPY = "base-baseline.json"
+"""In a folder of recordings: the baseline that stands for the one at the merge base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """The deciding baseline (None where that commit has none), the current one, and the source.
+
+    `commit` is the one that the deciding baseline was read at, None for a file that is here.
+    """
+
+    deciding: Baseline | None
+    current: Baseline
+    source: BaselineSource
+    commit: BaseCommit | None = None
+
+
+def read_baselines(request: BaselineRequest, root: Path, history: History) -> Baselines:
+    """Both baselines; DocumentError where the current file is missing or malformed."""
+    current, document = read_baseline(request.path)
+    if request.base_file is not None:
+        return _from_file(request, request.base_file, current, document.text)
+    commit = _commit(request, history)
+    if commit is None:
+        source = BaselineSource(
+            path=str(request.path),
+            commit=None,
+            date=None,
+            how="the checked-in file",
+            present=True,
+            edited=False,
+        )
+        return Baselines(current, current, source)
+    path, data = _find_at(commit, (request.path, *_places(root)), history)
+    deciding = None
+    if data is not None:
+        same = data == document.text.encode()
+        deciding = current if same else parse_baseline(data, f"{path} at {commit.sha[:12]}")
+    source = BaselineSource(
+        path=str(path),
+        commit=commit.sha,
+        date=commit.date,
+        how=commit.how,
+        present=data is not None,
+        edited=path != request.path or is_edited(path, data),
+    )
+    return Baselines(deciding, current, source, commit)
+
+
+def _places(root: Path) -> tuple[Path, ...]:
+    return tuple(root / name for name in DEFAULT_BASELINE_FILES)
+
+
+def _find_at(
+    commit: BaseCommit, paths: Sequence[Path], history: History
+) -> tuple[Path, bytes | None]:
+    """The first of the paths that the commit has, so that moving the file hides nothing."""
+    for path in dict.fromkeys(paths):
+        data = history.read(commit, path)
+        if data is not None:
+            return path, data
+    return paths[0], None
+
+
+def edited_cases(
+    commit: BaseCommit | None, corpus: Corpus, root: Path, history: History
+) -> tuple[str, ...]:
+    """The cases whose prompt or expectations differ from those at the commit that decides."""
+    if commit is None:
+        return ()
+    places = (Path(corpus.file), *(root / name for name in DEFAULT_CASE_FILES))
+    path, data = _find_at(commit, places, history)
+    if data is None:
+        return ()
+    earlier = {case.case_id: case for case in parse_cases(data, str(path)).cases}
+    return tuple(case.case_id for case in corpus.cases if earlier.get(case.case_id, case) != case)
+
+
+def _from_file(request: BaselineRequest, base: Path, current: Baseline, text: str) -> Baselines:
+    deciding, document = read_baseline(base)
+    source = BaselineSource(
+        path=str(request.path),
+        commit=None,
+        date=None,
+        how=f"the merge base's copy in {base}",
+        present=True,
+        edited=document.text != text,
+    )
+    return Baselines(deciding, current, source)
+
+
+def _commit(request: BaselineRequest, history: History) -> BaseCommit | None:
+    if request.merge_base_of is not None:
+        return history.find_merge_base(request.merge_base_of)
+    if request.ref is not None:
+        return history.find_commit(request.ref)
+    return None

@@ -1,0 +1,35 @@
+"""Reads delta.json: what `compare` wrote, or what an artifact of another job claims it did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from routing_action.errors import DocumentError
+from routing_action.files.documents import read_text, validate
+from routing_action.files.json_text import JsonText
+from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
+
+MAX_DELTA_BYTES = 256 * 2**20
+_REMEDY = "write it again: `routing-action compare --results-dir DIR --output FILE`"
+
+
+def read_delta(path: Path) -> Delta:
+    """A delta of this schema version whose counts are those of its rows.
+
+    Raises DocumentError with file, field, line where known, and the remedy.
+    """
+    file = str(path)
+    document = JsonText(file, read_text(path, MAX_DELTA_BYTES, remedy=_REMEDY))
+    value = document.decode()
+    if not isinstance(value, dict):
+        raise DocumentError("must be an object", file=file, line=1, remedy=_REMEDY)
+    version = value.get("schema_version")
+    if version != DELTA_SCHEMA_VERSION:
+        raise DocumentError(
+            f"schema_version is {version!r}, this release reads {DELTA_SCHEMA_VERSION}",
+            file=file,
+            line=document.line_of(["schema_version"]),
+            field="schema_version",
+            remedy="use the release of routing-action that wrote it",
+        )
+    return validate(Delta, document, (), value, remedy=_REMEDY)

@@ -1,0 +1,237 @@
+"""Describe a comparison: the delta that reports and the action read."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.cases_file import Corpus
+from routing_action.corpus.naming import bare_name, fold
+from routing_action.gate.baselines_to_compare import Baselines
+from routing_action.gate.comparison import Comparison, DeltaKind, DeltaRow, Tree, compare
+from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill, Totals
+from routing_action.gate.verdict import Policy, decide_gate
+from routing_action.results.measured import MeasuredPair, Measurement, NamedBatch, gather
+from routing_action.results.model import notes_of_agents
+from routing_action.results.rerun import RUN_PROGRAM, build_run_command
+from routing_action.run.ports import format_time
+
+_LONGEST_PROMPT = 600
+
+
+def build_delta(
+    batches: Sequence[NamedBatch],
+    baselines: Baselines,
+    corpus: Corpus,
+    *,
+    providers: Sequence[str],
+    unmeasured: Mapping[str, str],
+    policy: Policy,
+    now: datetime,
+    edited: Sequence[str] = (),
+    commit: str | None = None,
+    program: str = RUN_PROGRAM,
+    partial: bool = False,
+) -> Delta:
+    """Add the batches up, compare, decide the gate, and describe it all.
+
+    `commit` is the one that the results must be of, `program` how a run is started here,
+    `partial` says that the providers are a choice for this once.
+    """
+    measurement = gather(batches, commit)
+    tree = Tree(
+        case_ids=frozenset(case.case_id for case in corpus.cases),
+        baseline=baselines.current,
+        providers=frozenset(providers) if providers else None,
+        unmeasured=dict(unmeasured),
+        partial=partial,
+    )
+    comparison = compare(measurement, baselines.deciding, tree)
+    gate = decide_gate(comparison, policy)
+    counts = Counter(row.kind for row in comparison.rows)
+    prompts = {case.case_id: case.prompt for case in corpus.cases}
+    return Delta(
+        generated_at_utc=format_time(now),
+        conclusion=gate.conclusion,
+        reasons=gate.reasons,
+        baseline=baselines.source,
+        cases_file=corpus.file,
+        commit=_only_commit(measurement),
+        agents=tuple(providers) or measurement.agents,
+        run_commands={
+            agent: build_run_command(options, agent, program)
+            for agent, options in measurement.run_options.items()
+        },
+        counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
+        not_selected=comparison.not_selected,
+        notes=(
+            *notes_of_agents(_row_notes(batches)),
+            *_notes(measurement, baselines, corpus, comparison),
+            *_unasked(tree),
+            *_edits(edited),
+        ),
+        totals=_totals(batches),
+        skills=tuple(_skills_at_stake(batches, comparison)),
+        rows=tuple(_entry(row, corpus.lines, prompts) for row in comparison.rows),
+    )
+
+
+def _only_commit(measurement: Measurement) -> str | None:
+    (commit,) = measurement.commits if len(measurement.commits) == 1 else (None,)
+    return commit
+
+
+def _row_notes(batches: Sequence[NamedBatch]) -> Iterator[str]:
+    return (note for named in batches for row in named.batch.results for note in row.notes)
+
+
+def _unasked(tree: Tree) -> tuple[str, ...]:
+    """Entries of agents that the gate does not measure: red from the next change on."""
+    if tree.providers is None or tree.partial:
+        return ()
+    entered = {agent for agents in tree.baseline.values() for agent in agents}
+    unasked = sorted(entered - tree.providers)
+    if not unasked:
+        return ()
+    command = f"routing-action baseline update --prune-agents {shlex.quote(','.join(unasked))}"
+    note = (
+        f"the baseline has entries of {', '.join(unasked)}, which this gate does not measure: "
+        f"measure them, or remove the entries with `{command}`; once merged, they turn every "
+        "change red"
+    )
+    return (note,)
+
+
+def _notes(
+    measurement: Measurement, baselines: Baselines, corpus: Corpus, comparison: Comparison
+) -> tuple[str, ...]:
+    notes = []
+    if baselines.deciding is None:
+        notes.append(
+            f"no baseline: {baselines.source.path} does not exist at "
+            f"{(baselines.source.commit or '')[:12]}, so every pair is new and held to its own "
+            "declaration; it decides from the next change on"
+        )
+    if baselines.source.edited:
+        notes.append(
+            "this change edits the baseline; known pairs are judged against the one at the merge "
+            "base all the same"
+        )
+    commits = sorted(commit[:12] for commit in measurement.commits if commit)
+    if len(commits) > 1:
+        notes.append(f"the results are of several commits: {', '.join(commits)}")
+    if measurement.corpora - {corpus.sha256}:
+        notes.append(f"the results were made with another version of {corpus.file}")
+    if any(row.not_alike for row in comparison.rows):
+        notes.append("some rows were measured with another CLI or model than their baseline")
+    return tuple(notes)
+
+
+def _edits(edited: Sequence[str]) -> tuple[str, ...]:
+    if not edited:
+        return ()
+    more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
+    names = ", ".join(edited[:10]) + more
+    return (f"this change edits the prompt or the expectations of {names}: review that first",)
+
+
+def _skills_at_stake(batches: Sequence[NamedBatch], comparison: Comparison) -> Iterator[DeltaSkill]:
+    """The skills that were wanted or used where a pair failed, by name, each text once."""
+    stakes: dict[str, set[str]] = {}
+    for row in comparison.rows:
+        if row.measured and row.measured.status == "fail":
+            one = row.measured.row
+            for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):
+                stakes.setdefault(row.pair[1], set()).add(fold(bare_name(token)))
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for named in batches:
+        for skill in named.batch.skills:
+            agents = [name for name in skill.agents if fold(skill.name) in stakes.get(name, ())]
+            if agents and skill.description:
+                found.setdefault((skill.name, skill.description), {}).update(dict.fromkeys(agents))
+    for (name, description), own in sorted(found.items()):
+        yield DeltaSkill(name=name, agents=tuple(own), description=description)
+
+
+def _shorten(prompt: str) -> str:
+    """As much of a prompt as tells which one it is, on one line."""
+    text = " ".join(prompt[: 4 * _LONGEST_PROMPT].split())
+    return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 1]}…"
+
+
+_STATUS: Mapping[str | None, Status | None] = {None: None, **{one.value: one for one in Status}}
+
+
+def _entry(row: DeltaRow, lines: Mapping[str, int], prompts: Mapping[str, str]) -> DeltaEntry:
+    case_id, agent = row.pair
+    measured = row.measured
+    return DeltaEntry(
+        case_id=case_id,
+        agent=agent,
+        kind=row.kind,
+        gates=row.gates,
+        was=_STATUS[row.expected],
+        got=_STATUS[row.got],
+        why=row.why,
+        line=lines.get(case_id),
+        prompt=_shorten(prompts.get(case_id, "")) if row.gates and row.got == "fail" else "",
+        not_alike=row.not_alike,
+        **(_evidence(measured) if measured else {}),  # type: ignore[arg-type]
+    )
+
+
+def _evidence(measured: MeasuredPair) -> dict[str, object]:
+    row = measured.row
+    return {
+        "failure_kind": row.failure_kind,
+        "error": row.error,
+        "missing_evidence": row.missing_evidence,
+        "disallowed_hits": row.disallowed_hits,
+        "loaded_skills": row.loaded_skills,
+        "subagent_skills": row.subagent_skills,
+        "proofs": _proofs(measured),
+        "flaky": measured.flaky,
+        "timed_out": measured.timed_out,
+        "passed": measured.passed,
+        "trials": measured.trials,
+        "unit_run_id": row.unit_run_id,
+    }
+
+
+def _proofs(measured: MeasuredPair) -> tuple[DeltaProof, ...]:
+    row = measured.row
+    tokens = dict.fromkeys((*row.disallowed_hits, *row.missing_evidence, *row.loaded_skills))
+    hits = ((token, row.token_hits.get(token)) for token in tokens)
+    return tuple(
+        DeltaProof.model_validate(
+            {
+                "token": token,
+                "tier": hit.tier,
+                "source_detail": hit.source_detail,
+                "proof_line": hit.proof_line,
+            }
+        )
+        for token, hit in hits
+        if hit is not None
+    )
+
+
+def _totals(batches: Sequence[NamedBatch]) -> Totals:
+    rows = [row for named in batches for row in named.batch.results]
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    versions: dict[str, dict[str, None]] = {}
+    models: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for found, value in ((versions, row.cli_version), (models, row.model)):
+            if value:
+                found.setdefault(row.agent, {})[value] = None
+    return Totals(
+        trials=len(rows),
+        duration_ms=sum(row.duration_ms for row in rows),
+        cost_usd=sum(costs) if costs else None,
+        cli_versions={agent: tuple(values) for agent, values in versions.items()},
+        models={agent: tuple(values) for agent, values in models.items()},
+    )

@@ -1,0 +1,133 @@
+"""Where a commit's files come from: the checkout's own history, else GitHub's API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from routing_action.errors import HarnessError, RoutingActionError
+from routing_action.git.base_commit import (
+    BaseCommit,
+    find_merge_base,
+    read_file_at,
+    resolve_commit,
+)
+from routing_action.github.client import Client
+from routing_action.github.history import (
+    find_remote_commit,
+    find_remote_merge_base,
+    read_remote_file,
+)
+
+
+class History(Protocol):
+    """Commits and their files."""
+
+    def find_merge_base(self, ref: str) -> BaseCommit:
+        """The merge base of a ref and the tree under test."""
+        ...
+
+    def find_commit(self, ref: str) -> BaseCommit:
+        """The commit that a ref names."""
+        ...
+
+    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
+        """A file of the working tree as it was at the commit; None: it was not there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GitHistory:
+    """What git knows here, or can fetch."""
+
+    root: Path
+    environ: Mapping[str, str]
+
+    def find_merge_base(self, ref: str) -> BaseCommit:
+        """As harness.history finds it."""
+        return find_merge_base(self.root, ref, environ=self.environ)
+
+    def find_commit(self, ref: str) -> BaseCommit:
+        """As harness.history resolves it."""
+        return resolve_commit(self.root, ref, environ=self.environ)
+
+    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
+        """As harness.history reads it."""
+        return read_file_at(commit, path, environ=self.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiHistory:
+    """What GitHub tells of a repository; `head` is the commit that is checked out."""
+
+    client: Client
+    repository: str
+    root: Path
+    head: str
+
+    def find_merge_base(self, ref: str) -> BaseCommit:
+        """GitHub's merge base of the ref and the checked-out commit."""
+        found = find_remote_merge_base(self.client, self.repository, _name(ref), self.head)
+        how = f"merge base of {_name(ref)} and {self.head[:12]}, by GitHub's API"
+        return BaseCommit(found.sha, found.date, how)
+
+    def find_commit(self, ref: str) -> BaseCommit:
+        """The commit that GitHub knows by the ref."""
+        found = find_remote_commit(self.client, self.repository, _name(ref))
+        return BaseCommit(found.sha, found.date, f"commit that {_name(ref)} names on GitHub")
+
+    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
+        """The file on GitHub; HarnessError for a path outside the checkout."""
+        top = self.root.resolve()
+        name = Path(os.path.normpath(top / path))
+        if not name.is_relative_to(top):
+            raise HarnessError(f"{path} is outside the checkout", remedy="name a file inside it")
+        return read_remote_file(
+            self.client, self.repository, name.relative_to(top).as_posix(), commit.sha
+        )
+
+
+class FallbackHistory:
+    """Asks one history, and another where the first has no way to know; then that one alone."""
+
+    def __init__(self, first: History, open_second: Callable[[], History | None]) -> None:
+        """`open_second` gives None where there is no second one."""
+        self._history = first
+        self._open = open_second
+        self._asked = False
+
+    def find_merge_base(self, ref: str) -> BaseCommit:
+        """Of the first that knows it."""
+        return self._find(lambda history: history.find_merge_base(ref))
+
+    def find_commit(self, ref: str) -> BaseCommit:
+        """Of the first that knows it."""
+        return self._find(lambda history: history.find_commit(ref))
+
+    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
+        """Of the history that knew the commit."""
+        return self._history.read(commit, path)
+
+    def _find(self, ask: Callable[[History], BaseCommit]) -> BaseCommit:
+        try:
+            return ask(self._history)
+        except HarnessError as error:
+            second = None if self._asked else self._open()
+            self._asked = True
+            if second is None:
+                raise
+            try:
+                found = ask(second)
+            except RoutingActionError as other:
+                cause = f"{error.cause}; and {other.cause}"
+                raise HarnessError(cause, remedy=error.remedy) from error
+            self._history = second
+            return found
+
+
+def _name(ref: str) -> str:
+    """A remote's branch as GitHub calls it."""
+    return ref.removeprefix("refs/remotes/").removeprefix("origin/")

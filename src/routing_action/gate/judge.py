@@ -1,0 +1,121 @@
+"""From folders of results to a delta: finds what belongs to a comparison and decides the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from routing_action.corpus.cases_file import read_cases
+from routing_action.errors import UsageError
+from routing_action.evidence.gc_pause import no_collector
+from routing_action.gate.baselines import find_baseline_file
+from routing_action.gate.baselines_to_compare import (
+    BaselineRequest,
+    edited_cases,
+    locate_files,
+    read_baselines,
+)
+from routing_action.gate.describe import build_delta
+from routing_action.gate.histories import History
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Policy
+from routing_action.results.measured import NamedBatch
+from routing_action.results.measured_files import read_batches
+from routing_action.results.unmeasured import has_results, read_unmeasured
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is to be judged, by which files, and how strictly; paths are as the caller gave them.
+
+    `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `providers` must have
+    results; empty means those that have; with `partial` they are a choice for this once, and the
+    other providers' pairs are not taken for removed. `allow_none` takes folders without any
+    result as what they are, legs that were all lost; without it they are an error. `commit` is
+    the one that the results must be of.
+    """
+
+    folders: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
+    cases: Path | None = None
+    baseline: Path | None = None
+    merge_base_of: str | None = None
+    baseline_ref: str | None = None
+    base_file: Path | None = None
+    providers: tuple[str, ...] = ()
+    policy: Policy = field(default_factory=Policy)
+    commit: str | None = None
+    allow_none: bool = False
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The delta; None where the cases have no baseline. `batches` are what was read."""
+
+    delta: Delta | None
+    batches: tuple[NamedBatch, ...]
+    cases: Path
+
+
+@no_collector()
+def judge(
+    asked: Judgement,
+    root: Path,
+    *,
+    history: History,
+    now: datetime,
+    program: str,
+    needs_baseline: bool = True,
+) -> Judged:
+    """Read the results and compare them; without `needs_baseline` a missing one is no error.
+
+    Raises UsageError where the request names nothing or too much, DocumentError where a file
+    cannot be used.
+    """
+    _check(asked)
+    unmeasured = read_unmeasured(asked.folders)
+    batches = _read(asked, bool(unmeasured))
+    place = locate_files(batches, root, cases=asked.cases, baseline=asked.baseline)
+    if place.baseline is None and not needs_baseline:
+        return Judged(None, tuple(batches), place.cases)
+    by_commit = asked.merge_base_of or asked.baseline_ref
+    request = BaselineRequest(
+        place.baseline or find_baseline_file(root),
+        asked.merge_base_of,
+        asked.baseline_ref,
+        asked.base_file or (None if by_commit else place.base),
+    )
+    corpus = read_cases(place.cases)
+    baselines = read_baselines(request, root, history)
+    delta = build_delta(
+        batches,
+        baselines,
+        corpus,
+        providers=asked.providers,
+        unmeasured=unmeasured,
+        policy=asked.policy,
+        now=now,
+        edited=edited_cases(baselines.commit, corpus, root, history),
+        commit=asked.commit,
+        program=program,
+        partial=asked.partial,
+    )
+    return Judged(delta, tuple(batches), place.cases)
+
+
+def _check(asked: Judgement) -> None:
+    if not (asked.folders or asked.files):
+        raise UsageError("nothing to judge", remedy="give --results-dir DIR or --results FILE")
+    if sum(map(bool, (asked.merge_base_of, asked.baseline_ref, asked.base_file))) > 1:
+        raise UsageError("give one of --merge-base-of, --baseline-ref and --base-file")
+
+
+def _read(asked: Judgement, marked: bool) -> Sequence[NamedBatch]:
+    """Every batch; none where the folders hold markers alone, or may be empty."""
+    may_be_empty = (marked or asked.allow_none) and not asked.files
+    if may_be_empty and not has_results(asked.folders):
+        return []
+    return read_batches((*asked.folders, *asked.files))

@@ -1,0 +1,126 @@
+"""The model of delta.json (schema version 1): a comparison and its gate, for reports and CI."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from routing_action.corpus.baseline import Status
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.verdict import Conclusion
+from routing_action.results.model import Commit, Count, Timestamp
+
+DELTA_SCHEMA_VERSION = 1
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DeltaProof(_Model):
+    """What was found for a disallowed token, or for a missing one, there though too weak."""
+
+    token: str
+    tier: Literal[1, 2, 3]
+    source_detail: str
+    proof_line: str
+
+
+class DeltaEntry(_Model):
+    """One row: `was` is what the deciding baseline expects, `got` what was measured.
+
+    `prompt` is how the case asks, of a pair that makes the gate red by failing.
+    """
+
+    case_id: str
+    agent: str
+    kind: DeltaKind
+    gates: bool
+    was: Status | None
+    got: Status | None
+    why: str
+    line: int | None = None
+    failure_kind: str | None = None
+    error: str | None = None
+    prompt: str = ""
+    missing_evidence: tuple[str, ...] = ()
+    disallowed_hits: tuple[str, ...] = ()
+    loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
+    proofs: tuple[DeltaProof, ...] = ()
+    not_alike: tuple[str, ...] = ()
+    flaky: bool = False
+    timed_out: bool = False
+    passed: Count | None = None
+    trials: Count | None = None
+    unit_run_id: str | None = None
+
+
+class BaselineSource(_Model):
+    """Where the deciding baseline came from; `commit` is null for the checked-in file."""
+
+    path: str
+    commit: str | None
+    date: str | None
+    how: str
+    present: bool
+    edited: bool
+
+
+class Totals(_Model):
+    """Cost and time over every measured trial; cost is what the CLIs reported."""
+
+    trials: Count
+    duration_ms: Count
+    cost_usd: float | None
+    cli_versions: dict[str, tuple[str, ...]]
+    models: dict[str, tuple[str, ...]]
+
+
+class DeltaSkill(_Model):
+    """What a skill's own file says about when to use it, as the agents were offered it."""
+
+    name: str
+    agents: tuple[str, ...]
+    description: str
+
+
+class Delta(_Model):
+    """The whole of delta.json; red rows stand first.
+
+    `commit` is the one that was measured, null where the results do not agree or do not tell;
+    `run_commands` holds for each agent the shell command that measures it again. `pull_request`
+    is the number of the one that the run was for: a hint, which proves nothing. `skills`
+    are those that were wanted or used where a pair failed.
+    """
+
+    schema_version: Literal[1] = 1
+    generated_at_utc: Timestamp
+    conclusion: Conclusion
+    reasons: tuple[str, ...]
+    baseline: BaselineSource
+    cases_file: str
+    commit: Commit | None = None
+    pull_request: Annotated[int, Field(ge=1)] | None = None
+    agents: tuple[str, ...]
+    run_commands: dict[str, str] = Field(default_factory=dict)
+    counts: dict[DeltaKind, Annotated[int, Field(ge=0)]]
+    not_selected: Count
+    notes: tuple[str, ...]
+    totals: Totals
+    skills: tuple[DeltaSkill, ...] = ()
+    rows: tuple[DeltaEntry, ...]
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        counted = Counter(row.kind for row in self.rows)
+        if counted != Counter(self.counts):
+            raise ValueError("counts do not match the rows")
+        if self.conclusion is not Conclusion.FAILURE and any(row.gates for row in self.rows):
+            raise ValueError(f"conclusion is {self.conclusion.value}, though a row gates")
+        pairs = {(row.case_id, row.agent) for row in self.rows}
+        if len(pairs) != len(self.rows):
+            raise ValueError("a pair has two rows")
+        return self

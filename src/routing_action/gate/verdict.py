@@ -1,0 +1,69 @@
+"""From a delta and a policy to a conclusion; CI acts on this alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+from routing_action.gate.comparison import Comparison, DeltaKind
+
+
+class Conclusion(StrEnum):
+    """GitHub's words for how a check ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the operator decided: whether infra errors and unmeasured providers are red."""
+
+    fail_on_infra: bool = False
+    unmeasured_fails: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The conclusion, with one sentence a reason; an empty list means nothing to say."""
+
+    conclusion: Conclusion
+    reasons: tuple[str, ...]
+
+
+_NOUNS = {
+    DeltaKind.MISSING: ("selected pair has no result", "selected pairs have no result"),
+    DeltaKind.UNDECLARED: ("pair has no baseline entry", "pairs have no baseline entry"),
+    DeltaKind.REMOVED: ("pair was removed but still exists", "pairs were removed but still exist"),
+    DeltaKind.REGRESSION: ("regression", "regressions"),
+    DeltaKind.NEW: ("new pair is worse than declared", "new pairs are worse than declared"),
+    DeltaKind.INFRA: ("infra_error (--fail-on-infra)", "infra_errors (--fail-on-infra)"),
+    DeltaKind.UNMEASURED: ("pair was not measured", "pairs were not measured"),
+}
+
+
+def decide_gate(comparison: Comparison, policy: Policy) -> Gate:
+    """Red for any gating row or error; neutral where something was not measured; else green."""
+    red: Counter[DeltaKind] = Counter(row.kind for row in comparison.rows if row.gates)
+    kinds = Counter(row.kind for row in comparison.rows)
+    if policy.fail_on_infra and kinds[DeltaKind.INFRA]:
+        red[DeltaKind.INFRA] = kinds[DeltaKind.INFRA]
+    if policy.unmeasured_fails and kinds[DeltaKind.UNMEASURED]:
+        red[DeltaKind.UNMEASURED] = kinds[DeltaKind.UNMEASURED]
+    reasons = (*comparison.errors, *(_count(red[kind], kind) for kind in DeltaKind if red[kind]))
+    if reasons:
+        return Gate(Conclusion.FAILURE, reasons)
+    known = [row for row in comparison.rows if row.measured or row.kind is DeltaKind.UNMEASURED]
+    if not known:
+        return Gate(Conclusion.FAILURE, ("nothing was measured",))
+    if kinds[DeltaKind.UNMEASURED]:
+        count = _count(kinds[DeltaKind.UNMEASURED], DeltaKind.UNMEASURED)
+        return Gate(Conclusion.NEUTRAL, (count,))
+    return Gate(Conclusion.SUCCESS, ())
+
+
+def _count(number: int, kind: DeltaKind) -> str:
+    one, many = _NOUNS[kind]
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,1 @@
+"""Git: commands, fetching, the merge base."""

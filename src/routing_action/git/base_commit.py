@@ -1,0 +1,216 @@
+"""Finds the commit that a pull request is compared with, and reads files as they were at it.
+
+It changes neither the working tree nor the index nor a branch; what a shallow clone lacks is
+fetched through `harness.fetch`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from routing_action.errors import DocumentError, HarnessError, UsageError
+from routing_action.git.command import find_work_tree, resolve, run_git
+from routing_action.git.fetch import choose_remote, fetch
+from routing_action.git.merge_base import (
+    Found,
+    find_commit,
+    find_merge_bases,
+    read_dates,
+    require_head,
+    require_work_tree,
+)
+
+_SYMLINK = "120000"
+_PARTIAL_CLONE = "check out without a `filter`, or fetch the missing files with `git fetch`"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseCommit:
+    """A commit to compare with: its full id and its committer date (ISO 8601 with zone).
+
+    `how` says in words how it was found, for the report: `merge base of origin/main and HEAD`.
+    """
+
+    sha: str
+    date: str
+    how: str
+
+
+def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -> BaseCommit:
+    """What `git merge-base REF HEAD` gives for the tree under test.
+
+    That is the base's tip where GitHub's merge commit is checked out, the fork point where the
+    pull request's head is. REF is looked for as it is, then as `origin/REF`, and then fetched.
+    Of several merge bases (criss-cross merges) the youngest by committer date is taken, of
+    equally old ones that with the lowest id; `how` tells their number. A shallow clone is
+    deepened by 50 and 500 commits, then wholly, until no better merge base can be hidden in what
+    it lacks. Raises UsageError for a ref that cannot be one or that nobody knows, HarnessError
+    where there is no repository, no commit, no common history, or the history is cut and cannot
+    be fetched.
+    """
+    top = require_work_tree(repository)
+    head = require_head(top)
+    base = find_commit(top, ref, environ)
+    bases = find_merge_bases(top, base, head, environ)
+    if not bases:
+        raise HarnessError(
+            f"{base.name} and HEAD have no commit in common",
+            remedy="name the branch that the pull request is to be merged into",
+        )
+    return _choose(top, base, bases)
+
+
+def resolve_commit(repository: Path, ref: str, *, environ: Mapping[str, str]) -> BaseCommit:
+    """The commit that REF names, itself; looked for and fetched as `find_merge_base` does.
+
+    Raises UsageError for a ref that cannot be one or that nobody knows, HarnessError where there
+    is no repository or no way to fetch.
+    """
+    top = require_work_tree(repository)
+    found = find_commit(top, ref, environ)
+    (date,) = read_dates(top, (found.sha,))
+    return BaseCommit(found.sha, date[1], f"commit that {found} names")
+
+
+def read_file_at(
+    commit: BaseCommit, path: Path, *, environ: Mapping[str, str] | None = None
+) -> bytes | None:
+    """The bytes of a file of the working tree as it was at the commit; None: it was not there.
+
+    The path may be relative to the current folder, and its folder may be gone. With `environ`
+    the content is fetched where a partial clone (`filter: blob:none`) lacks it. Raises
+    DocumentError for what was no file of this repository at the commit: a folder, a symbolic
+    link (also on the way there), anything in a submodule; HarnessError where the path is in no
+    repository, or in one without the commit.
+    """
+    top, name = _locate(path, commit)
+    blob = _find_blob(top, commit, name, path)
+    return None if blob is None else _read_blob(top, blob, environ)
+
+
+def is_edited(path: Path, before: bytes | None) -> bool:
+    """True where a file's bytes are not what `read_file_at` gave for it.
+
+    A file that is gone or has come was edited, and so was one that is no regular file now.
+    Raises HarnessError where it cannot be read.
+    """
+    try:
+        return not stat.S_ISREG(path.lstat().st_mode) or path.read_bytes() != before
+    except (FileNotFoundError, NotADirectoryError):
+        return before is not None
+    except OSError as error:
+        raise HarnessError(
+            f"{path} could not be read: {error.strerror}", remedy="make the file readable"
+        ) from error
+
+
+def changed_paths(repository: Path, ref: str, *, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths that differ between the merge base with REF and the index or the working tree.
+
+    They are relative to the repository's top, with `/`, sorted. Untracked files count unless
+    ignored. A deleted file and both names of a renamed one are listed. A submodule is listed where
+    another commit of it is checked out; its files are not. Raises as `find_merge_base` does.
+    """
+    base = find_merge_base(repository, ref, environ=environ)
+    top = require_work_tree(repository)
+    diff = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative")
+    listings = (
+        (*diff, "--ignore-submodules=dirty", base.sha, "--"),
+        (*diff, "--ignore-submodules=dirty", "--cached", base.sha, "--"),
+        ("ls-files", "-z", "--others", "--exclude-standard"),
+    )
+    names = (name for listing in listings for name in run_git(listing, top).split("\0"))
+    return tuple(sorted({name.rstrip("/") for name in names if name}))
+
+
+def _choose(top: Path, base: Found, bases: tuple[str, ...]) -> BaseCommit:
+    dates = zip(read_dates(top, bases), bases, strict=True)
+    (_, date), sha = min(dates, key=lambda dated: (-dated[0][0], dated[1]))
+    several = f", the youngest of {len(bases)}" if len(bases) > 1 else ""
+    return BaseCommit(sha, date, f"merge base of {base} and HEAD{several}")
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def _locate(path: Path, commit: BaseCommit) -> tuple[Path, str]:
+    """The top of the work tree whose history holds the commit, and the path from there.
+
+    A submodule has a history of its own, so the search goes on in the repository around it.
+    """
+    place, folder = _absolute(path)
+    top = find_work_tree(folder)
+    if top is None or not place.is_relative_to(top):
+        raise HarnessError(
+            f"{path} is no file of a git repository's working tree",
+            remedy="name a file of the repository whose pull request is judged",
+        )
+    while resolve(top, commit.sha) is None:
+        around = run_git(("rev-parse", "--show-superproject-working-tree"), top)
+        if not around:
+            raise HarnessError(
+                f"the repository at {top}, which {path} is in, does not have commit {commit.sha}",
+                remedy="name a file of the repository whose pull request is judged",
+            )
+        top = Path(around.removesuffix("\n"))
+    return top, place.relative_to(top).as_posix()
+
+
+def _absolute(path: Path) -> tuple[Path, Path]:
+    """Where the file is or was, links on the way there resolved, and its nearest folder now."""
+    if "\0" in str(path):
+        raise UsageError("a path holds a NUL character", remedy="name a path that can exist")
+    try:
+        is_named = path.name not in {"", ".."}
+        place = path.parent.resolve() / path.name if is_named else path.resolve()
+        return place, next(folder for folder in place.parents if folder.is_dir())
+    except (OSError, RuntimeError) as error:
+        raise HarnessError(
+            f"{path} could not be looked up: {error}", remedy="repair the links or rights there"
+        ) from error
+
+
+def _find_blob(top: Path, commit: BaseCommit, name: str, path: Path) -> str | None:
+    """The id of the file's content at the commit; None where it was not there."""
+    parts = name.split("/")
+    names = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    specs = (f":(top,literal){each}" for each in names)
+    listing = run_git(("ls-tree", "-t", "-z", "--full-tree", commit.sha, "--", *specs), top)
+    records = (record.partition("\t") for record in listing.split("\0") if record)
+    entries = {listed: entry.split() for entry, _, listed in records}
+    for each in names:
+        mode, kind, blob = entries.get(each, ("", "", ""))
+        if mode == _SYMLINK:
+            raise _not_a_file(path, commit, f"{each} was a symbolic link, which is not followed")
+        if kind == "commit":
+            raise _not_a_file(path, commit, f"{each} was a submodule, which has its own history")
+        if each == name and kind == "tree":
+            raise _not_a_file(path, commit, "it was a folder")
+        if each == name and kind == "blob":
+            return blob
+    return None
+
+
+def _not_a_file(path: Path, commit: BaseCommit, what: str) -> DocumentError:
+    return DocumentError(
+        f"at commit {commit.sha[:12]} {what}",
+        file=str(path),
+        remedy="name a regular file of the repository itself",
+    )
+
+
+def _read_blob(top: Path, blob: str, environ: Mapping[str, str] | None) -> bytes:
+    args = ("cat-file", "blob", blob)
+    try:
+        return os.fsencode(run_git(args, top))
+    except HarnessError as error:
+        remote = choose_remote(top)
+        if environ is None or not remote:
+            error.remedy = _PARTIAL_CLONE
+            raise
+    fetch(top, remote, (blob,), environ=environ)
+    return os.fsencode(run_git(args, top))

@@ -1,0 +1,187 @@
+"""Finds commits by name and their best common ancestors, in clones whose history is cut as well.
+
+What is missing is fetched through `harness.fetch`; no file of a working tree is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from routing_action.errors import HarnessError, UsageError
+from routing_action.git.command import find_work_tree, resolve, run_git
+from routing_action.git.fetch import (
+    FULL_HISTORY,
+    NotThereError,
+    fetch,
+    fetch_ref,
+    split_remote,
+)
+
+_FIRST_DEPTH = 50
+_DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
+_LONGEST_REF = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A commit that a ref names, the name that was understood, and where it was fetched from."""
+
+    sha: str
+    name: str
+    remote: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} (fetched from {self.remote})" if self.remote else self.name
+
+
+def require_work_tree(repository: Path) -> Path:
+    """The top of the work tree that the folder lies in; HarnessError where there is none."""
+    top = find_work_tree(repository)
+    if top is None:
+        raise HarnessError(
+            f"{repository} is in no git repository with a working tree",
+            remedy="run in a clone of the repository, for example after actions/checkout",
+        )
+    return top
+
+
+def require_head(top: Path) -> str:
+    """The full id of the commit that is checked out; HarnessError where there is none yet."""
+    head = resolve(top, "HEAD")
+    if head is None:
+        raise HarnessError(
+            f"the repository at {top} has no commit checked out",
+            remedy="commit something, or check out a commit that exists",
+        )
+    return head
+
+
+def _check_ref(ref: str) -> None:
+    """Refuse, before git sees it, what git could take for an option or nothing can be named."""
+    problem = ""
+    if not ref:
+        problem = "is empty"
+    elif ref.startswith("-"):
+        problem = "starts with '-'"
+    elif len(ref) > _LONGEST_REF:
+        problem = f"has more than {_LONGEST_REF} characters"
+    elif any(not sign.isprintable() and not "\udc80" <= sign <= "\udcff" for sign in ref):
+        problem = "holds a sign that is not printable"
+    if problem:
+        raise UsageError(
+            f"the git ref {ref[:100]!a} {problem}",
+            remedy="name a branch, a tag or a commit, such as origin/main",
+        )
+
+
+def find_commit(top: Path, ref: str, environ: Mapping[str, str]) -> Found:
+    """The commit of REF, or else of `origin/REF`, in this clone; or else fetched.
+
+    Raises UsageError where REF cannot be a ref or nobody knows it, HarnessError where nothing
+    can be fetched.
+    """
+    _check_ref(ref)
+    # A tag or a local branch called origin/main must not stand in for the remote's main.
+    if "/" in ref and (sha := resolve(top, f"refs/remotes/{ref}")):
+        return Found(sha, ref)
+    for name in (ref, f"origin/{ref}"):
+        if sha := resolve(top, name):
+            return Found(sha, name)
+    name, remote = fetch_ref(top, ref, environ=environ, options=_depth_of_a_new_ref(top))
+    sha = resolve(top, name)
+    if sha is None:
+        raise UsageError(f"{ref} of {remote} is no commit", remedy="name a branch, tag or commit")
+    return Found(sha, name.removeprefix("refs/remotes/").removeprefix("refs/tags/"), remote)
+
+
+def _depth_of_a_new_ref(top: Path) -> tuple[str, ...]:
+    """How much of its history comes with a ref: all of it in a clone that is complete.
+
+    In a shallow one a little more than HEAD has, as git cuts off what it knew beyond that depth.
+    """
+    if not _shallow_commits(top):
+        return ()
+    known = int(run_git(("rev-list", "--count", "HEAD"), top)) if resolve(top, "HEAD") else 0
+    return (f"--depth={known + _FIRST_DEPTH}",)
+
+
+def find_merge_bases(
+    top: Path, base: Found, head: str, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The best common ancestors, sorted; a shallow clone is deepened step by step for them.
+
+    Empty where the histories are unrelated. Raises HarnessError where the clone is cut and
+    cannot be completed.
+    """
+    for step in (*_DEEPENING, ""):
+        bases = _merge_bases(top, base.sha, head)
+        if not _may_hide_more(top, base.sha, head, bases):
+            return bases
+        if step:
+            _deepen(top, base, head, step, environ)
+    raise HarnessError(
+        f"the merge base of {base.name} and HEAD is unknown: the remote's history is cut as well",
+        remedy=FULL_HISTORY,
+    )
+
+
+def _merge_bases(top: Path, base: str, head: str) -> tuple[str, ...]:
+    """What `git merge-base --all` lists; `git rev-parse` tells "none" apart from a failure."""
+    lines = run_git(("rev-parse", f"{base}...{head}"), top).split()
+    return tuple(sorted(line[1:] for line in lines if line.startswith("^")))
+
+
+def _shallow_commits(top: Path) -> frozenset[str]:
+    """The commits whose parents the clone does not have; empty where it is complete."""
+    listing = top / run_git(("rev-parse", "--git-path", "shallow"), top).removesuffix("\n")
+    return frozenset(listing.read_text("ascii").split()) if listing.is_file() else frozenset()
+
+
+def _open_ends(top: Path, *revisions: str) -> tuple[str, ...]:
+    """The commits at which the history of these revisions is cut off; git shows them as roots."""
+    shallow = _shallow_commits(top)
+    if not shallow:
+        return ()
+    roots = run_git(("rev-list", "--max-parents=0", *revisions), top).split()
+    return tuple(sorted(shallow.intersection(roots)))
+
+
+def _may_hide_more(top: Path, base: str, head: str, bases: tuple[str, ...]) -> bool:
+    """True while the cut history could hold a better merge base than those in sight.
+
+    One in sight is the best where it is a tip itself, or where no path from a tip is cut off
+    before it has reached it. Of several, one may turn out to be an ancestor of another.
+    """
+    if base in bases or head in bases:
+        return False
+    reached = [f"^{sha}" for sha in bases] if len(bases) == 1 else []
+    return bool(_open_ends(top, base, head, *reached))
+
+
+def _deepen(top: Path, base: Found, head: str, step: str, environ: Mapping[str, str]) -> None:
+    """Fetch more history below every cut on the way from the base and from HEAD."""
+    remote = base.remote or split_remote(top, base.name)[0]
+    if not remote:
+        raise HarnessError(
+            f"the merge base of {base.name} and HEAD is not in this shallow clone, "
+            "and there is no remote to fetch it from",
+            remedy=FULL_HISTORY,
+        )
+    # --unshallow completes all cuts, whatever is asked for.
+    refs = ("HEAD",) if step == "--unshallow" else _open_ends(top, base.sha, head)
+    try:
+        fetch(top, remote, refs, environ=environ, options=(step,))
+    except NotThereError:
+        # Not every server gives out commits by id; the last step asks for none.
+        if step == "--unshallow":
+            raise
+
+
+def read_dates(top: Path, commits: tuple[str, ...]) -> list[tuple[int, str]]:
+    """The committer date of each, in seconds and as text; 0 and empty where git reads none."""
+    args = ("rev-list", "--no-walk=unsorted", "--format=%ct %cI", *commits)
+    lines = run_git(args, top).splitlines()
+    stamps = (line.partition(" ") for line in lines if not line.startswith("commit "))
+    return [(int(seconds or 0), text) for seconds, _, text in stamps]

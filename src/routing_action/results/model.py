@@ -1,0 +1,251 @@
+"""The model of results.json and its totals (schema version 1); docs/schema/results.schema.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.transcript import LEADS_NOWHERE, EndedBy, SourceKind
+from routing_action.evidence.verdict import FailureCategory
+
+SCHEMA_VERSION = 1
+KEPT_WORKSPACE = "the workspace was kept: "
+"""How a row's note begins that tells where `--keep-workspace` left its workspace."""
+
+Uuid4 = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+    ),
+]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Commit = Annotated[str, StringConstraints(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+Timestamp = Annotated[
+    str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$")
+]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TokenHit(_Model):
+    """The best evidence for one required token."""
+
+    best_score: Count
+    tier: Literal[1, 2, 3]
+    source_kind: SourceKind
+    source_detail: str
+    proof_line: str
+
+
+class UsageTotals(_Model):
+    """Tokens of one run, counted once; null where the CLI does not say."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    premium_requests: Annotated[float, Field(ge=0)] | None = None
+
+
+FINDS_NO_SKILL = "finds no skill"
+"""Stands in the note of a row whose agent looks for skills where the repository has none."""
+
+
+def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:
+    """Why agents cannot pass at all, each note once: no skill offered, or a wrong description."""
+    marks = (FINDS_NO_SKILL, LEADS_NOWHERE)
+    return tuple(dict.fromkeys(note for note in notes if any(mark in note for mark in marks)))
+
+
+class UnitResult(_Model):
+    """One row: one trial of one case on one provider."""
+
+    unit_run_id: Uuid4
+    agent: str
+    case_id: str
+    category: str
+    status: Status
+    expected_skill: str
+    source: Literal["cli_output", "log_fallback", "none"]
+    matched_evidence: tuple[str, ...]
+    missing_evidence: tuple[str, ...]
+    token_hits: dict[str, TokenHit | None]
+    tool_use_proof_lines: tuple[str, ...]
+    matched_log_file: str | None
+    optional_hits: tuple[str, ...]
+    disallowed_hits: tuple[str, ...]
+    disallowed_seen: tuple[str, ...] = ()
+    loaded_skills: tuple[str, ...] = ()
+    subagent_skills: tuple[str, ...] = ()
+    failure_kind: str | None
+    failure_category: FailureCategory | None
+    timed_out: bool
+    duration_ms: Count
+    command: tuple[str, ...]
+    exit_code: int | None
+    output_excerpt: str
+    error: str | None
+    trial: Annotated[int, Field(ge=1)]
+    outcome: Outcome
+    ended_by: EndedBy
+    survivors: tuple[str, ...]
+    recognised_events: Count
+    unrecognised_events: Count
+    catalogue: tuple[str, ...] | None
+    usage: UsageTotals | None
+    cost_usd: Annotated[float, Field(ge=0)] | None
+    cli_version: str | None
+    model: str | None
+    started_at_utc: Timestamp | None = None
+    ended_at_utc: Timestamp | None = None
+    throttle_retries: Count = 0
+    notes: tuple[str, ...] = ()
+
+
+class Summary(_Model):
+    """Counts of rows by status."""
+
+    total: Count
+    # A field cannot be called `pass` in Python; the file says `pass`.
+    passed: Annotated[int, Field(ge=0, alias="pass")]
+    fail: Count
+    infra_error: Count
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class PairSummary(_Model):
+    """The verdict of a pair over its trials: a strict majority of the measured ones."""
+
+    agent: str
+    case_id: str
+    status: Status
+    flaky: bool
+    trials: Count
+    measured: Count
+    passed: Count
+
+
+class Options(_Model):
+    """What was planned: the selection that a comparison judges, and how it was run."""
+
+    agents: tuple[str, ...]
+    categories: tuple[str, ...]
+    case_ids: tuple[str, ...]
+    selected_case_ids: tuple[str, ...]
+    sample: Count | None
+    seed: int | None
+    shard: str | None
+    matrix_key: str | None
+    attempt: Annotated[int, Field(ge=1)]
+    cases_file: str = ""
+    commit: Commit | None = None
+    corpus_sha256: Sha256
+    trials: Annotated[int, Field(ge=1)]
+    timeout_seconds: Annotated[float, Field(gt=0)]
+    idle_timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    provider_timeouts: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    provider_models: dict[str, str] = Field(default_factory=dict)
+    subagent_loads: Literal["count", "ignore"] = "count"
+    allow_log_fallback_pass: bool = False
+    stop_early: bool = False
+    skills: str | None = None
+    max_parallel: Annotated[int, Field(ge=1)]
+    provider_lanes: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    max_cost_usd: Annotated[float, Field(gt=0)] | None = None
+    max_unit_cost_usd: Annotated[float, Field(gt=0)] | None = None
+    max_turns: Annotated[int, Field(ge=1)] | None = None
+    throttle_retries: Count = 0
+    not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    config_file: str | None = None
+    config_sha256: Sha256 | None = None
+    log_scan: bool
+    workspace: Literal["isolated", "shared"]
+    replay: str | None
+    fail_on_infra: bool
+
+
+class OfferedSkill(_Model):
+    """A skill that lay where agents look: the name of its folder, and what its file says.
+
+    `path` is the folder, relative to what the agents worked in. `description` is the one of the
+    frontmatter, "" where there is none.
+    """
+
+    name: str
+    agents: tuple[str, ...]
+    path: str
+    description: str
+
+
+class Results(_Model):
+    """The whole of results.json; rows stand in case-then-provider order, then by trial."""
+
+    schema_version: Literal[1] = 1
+    batch_run_id: Uuid4
+    generated_at_utc: Timestamp
+    complete: bool = True
+    summary: Summary
+    pairs: tuple[PairSummary, ...] = ()
+    options: Options
+    skills: tuple[OfferedSkill, ...] = ()
+    results: tuple[UnitResult, ...]
+
+    @model_validator(mode="after")
+    def _counts_match(self) -> Self:
+        if self.summary != summarise(self.results):
+            raise ValueError("summary does not match the rows of results")
+        ids = [row.unit_run_id for row in self.results]
+        if len(set(ids)) != len(ids):
+            raise ValueError("unit_run_id occurs twice")
+        return self
+
+
+def summarise(rows: Iterable[UnitResult]) -> Summary:
+    """Count rows by status."""
+    counts = dict.fromkeys(Status, 0)
+    for row in rows:
+        counts[row.status] += 1
+    return Summary(
+        total=sum(counts.values()),
+        passed=counts[Status.PASS],
+        fail=counts[Status.FAIL],
+        infra_error=counts[Status.INFRA_ERROR],
+    )
+
+
+def summarise_pairs(rows: Iterable[UnitResult]) -> tuple[PairSummary, ...]:
+    """The verdict of each pair, in the order of the rows.
+
+    A pair passes on a strict majority of its measured trials; where nothing was measured it is
+    an infra_error; measured trials that disagree are flaky.
+    """
+    trials: dict[tuple[str, str], list[Status]] = {}
+    for row in rows:
+        trials.setdefault((row.agent, row.case_id), []).append(row.status)
+    return tuple(_pair(agent, case_id, found) for (agent, case_id), found in trials.items())
+
+
+def _pair(agent: str, case_id: str, statuses: list[Status]) -> PairSummary:
+    measured = [status for status in statuses if status is not Status.INFRA_ERROR]
+    passed = measured.count(Status.PASS)
+    if not measured:
+        status = Status.INFRA_ERROR
+    else:
+        status = Status.PASS if 2 * passed > len(measured) else Status.FAIL
+    return PairSummary(
+        agent=agent,
+        case_id=case_id,
+        status=status,
+        flaky=len(set(measured)) > 1,
+        trials=len(statuses),
+        measured=len(measured),
+        passed=passed,
+    )

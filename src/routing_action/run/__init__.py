@@ -1,0 +1,1 @@
+"""The run: a batch of units, from plan to results."""

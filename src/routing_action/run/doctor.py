@@ -1,0 +1,107 @@
+"""Gathers the facts about agent CLIs on this machine; starts each one to ask for its version."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from routing_action.agents.diagnosis import Counted, Facts
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.files.redaction import Redactor, secret_values
+from routing_action.files.removal import remove_tree
+from routing_action.results.measured_files import find_result_files
+from routing_action.results.model import UnitResult
+from routing_action.results.read import read_results
+from routing_action.run.launch import cache_root, temp_candidates
+from routing_action.run.ports import new_uuid
+from routing_action.run.settings import agent_templates, build_command
+from routing_action.run.versions import ask_version
+from routing_action.run.workspace.agent_home import (
+    build_environment,
+    find_login_files,
+    make_agent_home,
+)
+from routing_action.run.workspace.staging import skills_in
+from routing_action.run.workspace.template import choose_temp_root, new_folder
+
+_MOST_ERROR = 300
+
+
+async def examine(
+    providers: Sequence[Provider],
+    environ: Mapping[str, str],
+    root: Path,
+    counted: Mapping[str, Mapping[str, Counted]] | None,
+) -> list[Facts]:
+    """The facts about each agent, all asked at once; `counted` as `count_records` gives it."""
+    asked = (_examine(one, environ, root) for one in providers)
+    facts = await asyncio.gather(*asked)
+    if counted is None:
+        return list(facts)
+    return [replace(one, counted=counted.get(one.provider.name, {})) for one in facts]
+
+
+def count_records(paths: Sequence[Path]) -> dict[str, dict[str, Counted]]:
+    """What readers recognised in live results, by agent and CLI version ("" unknown).
+
+    DocumentError where a path holds no results that can be read.
+    """
+    rows = [row for path in find_result_files(paths) for row in _live_rows(path)]
+    found: dict[str, dict[str, Counted]] = {}
+    for row in rows:
+        versions = found.setdefault(row.agent, {})
+        before = versions.get(row.cli_version or "", Counted())
+        versions[row.cli_version or ""] = Counted(
+            before.recognised + row.recognised_events,
+            before.unrecognised + row.unrecognised_events,
+        )
+    return found
+
+
+def _live_rows(path: Path) -> Iterable[UnitResult]:
+    """A replay says nothing about the CLI that is installed here."""
+    results = read_results(path)
+    return () if results.options.replay else results.results
+
+
+async def _examine(provider: Provider, environ: Mapping[str, str], root: Path) -> Facts:
+    own = provider.name in agent_templates([provider.name], environ)
+    program = build_command(provider, "", None, environ)[0]
+    found = shutil.which(program, path=environ.get("PATH"))
+    path = str(Path(found).absolute()) if found else ""
+    facts = Facts(
+        provider=provider,
+        program=program,
+        path=path,
+        own_command=own,
+        variables=tuple(name for name in provider.credential_variables if environ.get(name)),
+        login_files=find_login_files(provider, environ),
+        skills={folder: len(skills_in(root / folder)) for folder in provider.skill_folders},
+    )
+    return await _started(facts, environ, root) if path and not own else facts
+
+
+async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Facts:
+    """Ask for the version as a unit would: in a home of its own, with the allowed environment."""
+    provider = facts.provider
+    with ExitStack() as undo:
+        folder = new_folder(choose_temp_root(root, temp_candidates(environ)))
+        undo.callback(remove_tree, folder)
+        caches = cache_root(environ)
+        home = make_agent_home(
+            provider, folder / "home", cache_root=caches, base_environ=environ
+        )  # fmt: skip
+        answer = await ask_version(
+            (facts.path, *provider.version_arguments),
+            home.path,
+            build_environment(provider, home, environ),
+            f"doctor-{new_uuid()}",
+        )
+    redactor = Redactor(secret_values(environ, provider.credential_variables))
+    error = " ".join(redactor.text(answer.error).split())[:_MOST_ERROR]
+    shown = "".join(char if char.isprintable() else "?" for char in error)
+    return replace(facts, start_error=shown, version=answer.version)

@@ -1,0 +1,114 @@
+"""The lifecycle protocol on standard error: one line for every transition of every unit.
+
+`ARTIFACT_DIR=<absolute path>` is a raw line that nothing suppresses; the lifecycle lines are
+silenced by --no-progress. An observer hears every transition, and shows it in place of the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
+from routing_action.results.model import Summary, UnitResult
+
+
+class UnitState(StrEnum):
+    """The states of a unit; the last four are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+
+
+class BatchObserver(Protocol):
+    """Hears what becomes of each unit, in the event loop's thread; `key` is its name for people."""
+
+    def queue(self, unit_run_id: str, key: str) -> None:
+        """A unit waits for its turn."""
+        ...
+
+    def start(self, unit_run_id: str, key: str) -> None:
+        """A unit runs."""
+        ...
+
+    def end(self, unit_run_id: str, key: str, row: UnitResult) -> None:
+        """A unit came to its end, or will not run at all."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Something that a person should know about the batch."""
+        ...
+
+
+@dataclass(slots=True)
+class LifecycleLog:
+    """Writes lifecycle lines with the batch's id; `write` takes one line without its newline.
+
+    With an observer there are no lines: it is told everything instead.
+    """
+
+    write: Callable[[str], None]
+    now: Callable[[], datetime]
+    batch_run_id: str
+    quiet: bool = False
+    observer: BatchObserver | None = None
+
+    def artifact_dir(self, path: str) -> None:
+        """Say where the artifacts stand, as soon as the folder exists."""
+        self.write(f"ARTIFACT_DIR={path}")
+
+    def queued(self, unit_run_id: str, key: str) -> None:
+        """A unit waits for its turn."""
+        if self.observer:
+            self.observer.queue(unit_run_id, key)
+        self._unit(unit_run_id, key, UnitState.QUEUED)
+
+    def running(self, unit_run_id: str, key: str, place: str) -> None:
+        """A unit is being prepared and started; `place` is its `[n/N]` in the plan."""
+        if self.observer:
+            self.observer.start(unit_run_id, key)
+        self._unit(unit_run_id, key, UnitState.RUNNING, place)
+
+    def ended(self, key: str, row: UnitResult) -> None:
+        """A unit came to its end, or will not run at all; says how, and why."""
+        if self.observer:
+            self.observer.end(row.unit_run_id, key, row)
+        reason = f" kind={row.failure_kind}" if row.failure_kind else ""
+        detail = f"status={row.status.value}{reason} duration={row.duration_ms / 1000:.1f}s"
+        self._unit(row.unit_run_id, key, _final_state(row), detail)
+
+    def note(self, text: str) -> None:
+        """Something that a reader of the log should know about the batch."""
+        if self.observer:
+            self.observer.note(text)
+        self._line(text)
+
+    def summary(self, summary: Summary) -> None:
+        """The totals at the end."""
+        self._line(
+            f"summary(pass={summary.passed}, fail={summary.fail}, infra={summary.infra_error})"
+        )
+
+    def _unit(self, unit_run_id: str, key: str, state: UnitState, detail: str = "") -> None:
+        self._line(f"[unit:{unit_run_id}] {key} -> {state.value}{f' {detail}' if detail else ''}")
+
+    def _line(self, text: str) -> None:
+        if not self.quiet and self.observer is None:
+            stamp = self.now().strftime("%H:%M:%S")
+            self.write(f"[routing-action] {stamp} [batch:{self.batch_run_id}] {text}")
+
+
+def _final_state(row: UnitResult) -> UnitState:
+    if row.outcome is Outcome.CANCELLED:
+        return UnitState.CANCELLED
+    if row.timed_out:
+        return UnitState.TIMEOUT
+    return UnitState.COMPLETED if row.status is Status.PASS else UnitState.FAILED

@@ -1,0 +1,1 @@
+"""Reading agents' session logs."""

@@ -1,0 +1,140 @@
+"""What is to be run: cases and providers chosen, units built, shards balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from routing_action.corpus.case import Case, select_cases
+from routing_action.corpus.cases_file import Corpus
+from routing_action.corpus.naming import fold
+from routing_action.corpus.units import DEFAULT_DURATION_MS, Shard, Unit, build_shards, build_units
+from routing_action.errors import NothingToRunError, UsageError
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.results.model import Results
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The filters as they were asked for; empty means all."""
+
+    agents: tuple[str, ...]
+    case_ids: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int | None = None
+    trials: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The corpus, what was chosen of it, and the units in the order of the results."""
+
+    corpus: Corpus
+    selection: Selection
+    providers: Mapping[str, Provider]
+    cases: tuple[Case, ...]
+    units: tuple[Unit, ...]
+
+
+def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Provider]) -> Plan:
+    """Apply the filters; an unknown case id or category is an error, an empty rest another."""
+    _refuse_unknown("case", selection.case_ids, [case.case_id for case in corpus.cases])
+    _refuse_unknown("category", selection.categories, [case.category for case in corpus.cases])
+    cases = select_cases(
+        corpus.cases,
+        case_ids=selection.case_ids,
+        categories=selection.categories,
+        sample=selection.sample,
+        seed=selection.seed or 0,
+    )
+    if not cases or not selection.agents:
+        known = ", ".join(case.case_id for case in corpus.cases)
+        raise NothingToRunError(
+            f"{corpus.file}: the filters leave no case of {len(corpus.cases)}",
+            remedy=f"widen --case-id and --category; the cases are: {known[:500]}",
+        )
+    units = build_units(cases, selection.agents, selection.trials)
+    chosen = {name: providers[name] for name in selection.agents}
+    return Plan(corpus, selection, chosen, tuple(cases), tuple(units))
+
+
+def _refuse_unknown(what: str, wanted: Sequence[str], known: Sequence[str]) -> None:
+    names = {fold(name) for name in known}
+    missing = [name for name in wanted if fold(name) not in names]
+    if missing and len(missing) < len(wanted):
+        raise UsageError(
+            f"no {what} {', '.join(repr(name) for name in missing)}",
+            remedy=f"known: {', '.join(sorted(set(known)))[:500]}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a plan is likely to take, from earlier results; None where they do not tell."""
+
+    seconds: int
+    cost_usd: float | None
+
+
+def estimate(plan: Plan, results: Sequence[Results]) -> Estimate:
+    """Agent time and reported cost of all units, each pair by its dearest earlier trial."""
+    durations = recorded_durations(results)
+    costs: dict[tuple[str, str], float] = {}
+    for row in (row for result in results for row in result.results):
+        if row.cost_usd is not None:
+            pair = (row.agent, row.case_id)
+            costs[pair] = max(costs.get(pair, 0.0), row.cost_usd)
+    pairs = [(unit.agent, unit.case.case_id) for unit in plan.units]
+    known = [costs[pair] for pair in pairs if pair in costs]
+    milliseconds = sum(durations.get(pair, DEFAULT_DURATION_MS) for pair in pairs)
+    return Estimate(round(milliseconds / 1000), sum(known) if known else None)
+
+
+def touched_skills(paths: Iterable[str]) -> frozenset[str]:
+    """The skills that changed paths belong to: the folder right below one named `skills`."""
+    found: set[str] = set()
+    for path in paths:
+        parts = path.split("/")
+        for place, part in enumerate(parts[:-2]):
+            if fold(part) == "skills":
+                found.add(fold(parts[place + 1]))
+    return frozenset(found)
+
+
+def cases_touching(cases: Iterable[Case], skills: frozenset[str]) -> list[str]:
+    """The ids of the cases that expect, require, allow or disallow one of the skills."""
+    return [case.case_id for case in cases if skills & _skills_of(case)]
+
+
+def _skills_of(case: Case) -> set[str]:
+    named = {case.expected_skill, *case.required_skills, *case.optional_skills}
+    named |= set(case.disallowed_skills)
+    for aliases in case.provider_aliases.values():
+        named |= {*aliases, *aliases.values()}
+    for token in (*case.required_files, *case.required_all_evidence, *case.required_evidence):
+        named.update(token.replace("\\", "/").split("/")[:1])
+    return {fold(name.rpartition(":")[2]) for name in named if name}
+
+
+def recorded_durations(results: Sequence[Results]) -> dict[tuple[str, str], int]:
+    """The longest duration of each pair in earlier results, in milliseconds."""
+    durations: dict[tuple[str, str], int] = {}
+    for row in (row for result in results for row in result.results):
+        pair = (row.agent, row.case_id)
+        durations[pair] = max(durations.get(pair, 0), row.duration_ms)
+    return durations
+
+
+def plan_shards(plan: Plan, shards: int, durations: Mapping[tuple[str, str], int]) -> list[Shard]:
+    """Each provider's cases in at most `shards` parts; GitHub takes at most 256 jobs."""
+    planned = build_shards(plan.cases, plan.selection.agents, shards, durations)
+    if len(planned) > MATRIX_LIMIT:
+        raise UsageError(
+            f"{len(planned)} jobs are more than a matrix can hold ({MATRIX_LIMIT})",
+            remedy="ask for fewer --shards or agents",
+        )
+    return planned
+
+
+MATRIX_LIMIT = 256

@@ -1,0 +1,1 @@
+"""Starting, watching and ending an agent with all that it started."""

@@ -1,0 +1,173 @@
+"""From a judged run to its row of results.json; everything that is written is redacted here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.units import Unit
+from routing_action.evidence.evidence import EvidenceCollector, Hit
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.reader_protocol import Provider, template_variable
+from routing_action.evidence.transcript import EndedBy, Reading, SourceKind, Usage
+from routing_action.evidence.verdict import Verdict
+from routing_action.files.redaction import Redactor
+from routing_action.results.model import TokenHit, UnitResult, UsageTotals
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What is known of a run beside its verdict; times are ISO text, durations milliseconds."""
+
+    unit: Unit
+    unit_run_id: str
+    command: tuple[str, ...]
+    ended_by: EndedBy
+    exit_code: int | None = None
+    duration_ms: int = 0
+    survivors: tuple[str, ...] = ()
+    started_at: str | None = None
+    ended_at: str | None = None
+    excerpt: str = ""
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+    cli_version: str | None = None
+    model: str | None = None
+    matched_log_file: str | None = None
+
+
+def build_row(
+    run: RunRecord,
+    verdict: Verdict,
+    reading: Reading,
+    evidence: EvidenceCollector,
+    redactor: Redactor,
+) -> UnitResult:
+    """The row of one unit, with every text redacted.
+
+    What a run that was stopped early had used until then says nothing about the whole.
+    """
+    case = run.unit.case
+    stopped = run.ended_by is EndedBy.STOPPED_EARLY
+    hits = {token: _token_hit(hit, redactor) for token, hit in verdict.hits.items()}
+    if verdict.status is Status.FAIL:
+        for skill, load in evidence.loads_beside(verdict.hits).items():
+            hits[redactor.text(skill)] = _token_hit(load, redactor)
+    return UnitResult(
+        unit_run_id=run.unit_run_id,
+        agent=run.unit.agent,
+        case_id=case.case_id,
+        category=case.category,
+        status=verdict.status,
+        expected_skill=case.expected_skill,
+        source=_source(verdict),
+        matched_evidence=verdict.matched,
+        missing_evidence=verdict.missing,
+        token_hits=hits,
+        tool_use_proof_lines=_proof_lines(verdict, redactor),
+        matched_log_file=run.matched_log_file,
+        optional_hits=verdict.optional_hits,
+        disallowed_hits=verdict.disallowed_hits,
+        disallowed_seen=verdict.disallowed_seen,
+        loaded_skills=tuple(redactor.text(name) for name in evidence.loads),
+        subagent_skills=tuple(redactor.text(name) for name in evidence.subagent_loads),
+        failure_kind=verdict.failure_kind,
+        failure_category=verdict.failure_category,
+        timed_out=verdict.timed_out,
+        duration_ms=run.duration_ms,
+        command=tuple(redactor.text(word) for word in run.command),
+        exit_code=run.exit_code,
+        output_excerpt=redactor.text(run.excerpt),
+        error=redactor.text(run.error) if run.error else None,
+        trial=run.unit.trial,
+        outcome=verdict.outcome,
+        ended_by=run.ended_by,
+        survivors=run.survivors,
+        recognised_events=reading.recognised,
+        unrecognised_events=reading.unrecognised,
+        catalogue=reading.catalogue,
+        usage=None if stopped else _usage(reading.usage),
+        cost_usd=None if stopped else reading.cost_usd,
+        cli_version=reading.cli_version or run.cli_version,
+        model=reading.model or run.model,
+        started_at_utc=run.started_at,
+        ended_at_utc=run.ended_at,
+        notes=tuple(redactor.text(note) for note in (*run.notes, *reading.notes)),
+    )
+
+
+def _token_hit(hit: Hit | None, redactor: Redactor) -> TokenHit | None:
+    if hit is None:
+        return None
+    return TokenHit.model_validate(
+        {
+            "best_score": hit.score,
+            "tier": hit.tier,
+            "source_kind": hit.source,
+            "source_detail": hit.detail,
+            "proof_line": redactor.text(hit.proof_line),
+        }
+    )
+
+
+def _source(verdict: Verdict) -> Literal["cli_output", "log_fallback", "none"]:
+    """Where the deciding evidence came from: the CLI's output, a log alone, or nowhere."""
+    sources = {hit.source for hit in verdict.hits.values() if hit is not None}
+    if SourceKind.CLI_OUTPUT in sources:
+        return "cli_output"
+    return "log_fallback" if sources else "none"
+
+
+def _proof_lines(verdict: Verdict, redactor: Redactor) -> tuple[str, ...]:
+    """The proof of every requirement that reached Tier 2, each line once."""
+    lines = [hit.proof_line for hit in verdict.hits.values() if hit is not None and hit.tier <= 2]
+    return tuple(dict.fromkeys(redactor.text(line) for line in lines))
+
+
+def _usage(usage: Usage | None) -> UsageTotals | None:
+    if usage is None:
+        return None
+    return UsageTotals(**{name: getattr(usage, name) for name in Usage.__slots__})
+
+
+def make_excerpt(*tails: bytes) -> str:
+    """The first of some ends of streams that holds anything, as text."""
+    for tail in tails:
+        text = tail.decode("utf-8", "replace").replace("\x00", "")
+        if text.strip():
+            return text
+    return ""
+
+
+def explain_failure(
+    agent: str, outcome: Outcome, reading: Reading, cause: str, stderr: bytes
+) -> str | None:
+    """One sentence for a person: what the CLI or the harness said, and a hint where one helps."""
+    if cause:
+        return cause
+    if outcome is Outcome.NEVER_RAN and reading.recognised == 0:
+        last = " ".join(make_excerpt(stderr).split())[-300:]
+        if last:
+            return f"{agent} printed no answer; its standard error ends: {last}"
+        return f"{agent} printed nothing and exited; {_SILENT_HINT}"
+    if outcome is Outcome.SCHEMA_DRIFT:
+        seen = reading.recognised + reading.unrecognised
+        return (
+            f"{reading.unrecognised} of {seen} lines were not recognised: "
+            f"this version of {agent} prints another format than its reader knows"
+        )
+    return reading.failure_message or None
+
+
+def add_install_hint(cause: str, provider: Provider) -> str:
+    """What kept a program from starting, with how to get it where it was not found."""
+    if not cause.startswith("ENOENT") or not provider.npm_package:
+        return cause
+    return (
+        f"{cause}; install it with `npm install --global {provider.npm_package}`, or name another "
+        f"command in {template_variable(provider.name)}"
+    )
+
+
+_SILENT_HINT = "check that its credentials are of a kind that it accepts without a terminal"

@@ -1,0 +1,1 @@
+"""The folder and the home that a unit sees."""

@@ -1,0 +1,287 @@
+"""Gives each unit an agent home of its own, and an environment that holds what is allowed.
+
+Pure for the environment: it is built from a mapping, never from the process' own. It never
+hands an agent the workflow's token.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from routing_action.errors import HarnessError, UsageError
+from routing_action.evidence.reader_protocol import Provider
+from routing_action.files.removal import Removal, remove_tree
+
+_MOST_CREDENTIAL_BYTES = 1 << 20
+
+# XDG Base Directory Specification 0.8; TMPDIR: POSIX.1-2017, chapter 8 (TMP and TEMP: by habit).
+_FOLDER_VARIABLES: Mapping[str, str] = {
+    "HOME": ".",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_RUNTIME_DIR": ".run",
+    "TMPDIR": "tmp",
+    "TMP": "tmp",
+    "TEMP": "tmp",
+}
+_FIXED_VARIABLES: Mapping[str, str] = {"TERM": "dumb", "NO_COLOR": "1"}
+_PROXIES = ("ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
+_ALLOWED = frozenset(
+    (
+        "PATH",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        *_PROXIES,
+        *(name.lower() for name in _PROXIES),
+        "NODE_USE_ENV_PROXY",
+        "AWS_CA_BUNDLE",
+        "CURL_CA_BUNDLE",
+        "GIT_SSL_CAINFO",
+        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+        "NIX_SSL_CERT_FILE",
+        "NODE_EXTRA_CA_CERTS",
+        "REQUESTS_CA_BUNDLE",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+    )
+)
+# What a workflow's job holds for itself; a provider's record cannot ask for these by `pass`.
+_WORKFLOW_PREFIXES = ("ACTIONS_", "GITHUB_", "INPUT_", "RUNNER_")
+_NEVER = frozenset({"GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"})
+_TOKEN_INPUTS = ("INPUT_TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_GITHUB-TOKEN")
+_SHORTEST_PART = 16
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHome:
+    """A unit's own home folder. `notes` say, for people, what was brought in or could not be."""
+
+    path: Path
+    notes: tuple[str, ...] = ()
+
+    def remove(self) -> Removal:
+        """Remove the home; shared caches stay, since links are never followed. Never raises."""
+        return remove_tree(self.path)
+
+
+def make_agent_home(
+    provider: Provider,
+    destination: Path,
+    *,
+    user_home: Path | None = None,
+    cache_root: Path | None = None,
+    base_environ: Mapping[str, str] | None = None,
+) -> AgentHome:
+    """A home in a folder that is new or empty, with the folders that the environment names.
+
+    Login files that the provider lists are copied from the user's home (or from the folder that
+    a home variable of `base_environ` names), mode 0600; its shared caches are linked to folders
+    below `cache_root`, which are made where missing. Without those two arguments nothing comes
+    in. Raises HarnessError where the folder cannot be made, UsageError where the record names
+    a path outside the home.
+    """
+    notes: list[str] = []
+    try:
+        destination.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home = destination.resolve()
+        for place in dict.fromkeys(home_environment(provider, AgentHome(home)).values()):
+            _make_folder(place)
+        if cache_root is not None:
+            notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
+        if user_home is not None:
+            for name in provider.credential_files:
+                source = login_source(provider, name, user_home, base_environ or {})
+                field = provider.credential_fields.get(name, "")
+                notes += _copy_login(name, source, home, field)
+        for name, text in provider.home_files.items():
+            if not _inside(home, name).exists():
+                _write_private(_inside(home, name), text.encode())
+    except OSError as error:
+        raise HarnessError(
+            f"an agent home could not be made in {destination}: {error.strerror or error}",
+            remedy="free space in the temporary folder, or set TMPDIR to another one",
+        ) from error
+    return AgentHome(home, tuple(notes))
+
+
+def build_environment(
+    provider: Provider,
+    home: AgentHome,
+    base_environ: Mapping[str, str],
+    *,
+    withheld_values: Iterable[str] = (),
+) -> dict[str, str]:
+    """The whole environment of an agent: what is allowed of the base, then what is ours.
+
+    Allowed are PATH, language, time zone, proxies, CA files, and what the provider's record
+    names. The workflow's token never passes, under whatever name, nor do `withheld_values` (the
+    token that the caller itself uses). Later parts win: the base, the record's fixed values, the
+    folders of the agent home.
+    """
+    allowed = allowed_environment(provider, base_environ, withheld_values=withheld_values)
+    return {**allowed, **home_environment(provider, home)}
+
+
+def allowed_environment(
+    provider: Provider, base_environ: Mapping[str, str], *, withheld_values: Iterable[str] = ()
+) -> dict[str, str]:
+    """The part of `build_environment` that is the same in every home."""
+    wanted = _wanted(provider, base_environ)
+    held = set(_held_back(wanted, base_environ, withheld_values))
+    passed = {name: value for name, value in wanted.items() if name not in held}
+    return {**passed, **_FIXED_VARIABLES, **provider.set_variables}
+
+
+def home_environment(provider: Provider, home: AgentHome) -> dict[str, str]:
+    """The variables that name folders of an agent home."""
+    top = str(home.path)
+    return {name: _place(top, folder) for name, folder in _folders_of(provider).items()}
+
+
+def list_withheld(
+    provider: Provider, base_environ: Mapping[str, str], *, withheld_values: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The variables that the provider's record asks for and that hold the workflow's token."""
+    return _held_back(_wanted(provider, base_environ), base_environ, withheld_values)
+
+
+def _wanted(provider: Provider, base: Mapping[str, str]) -> dict[str, str]:
+    """The part of the base that the allow-list and the record name."""
+    passed = {
+        name for name in provider.pass_variables if not name.upper().startswith(_WORKFLOW_PREFIXES)
+    }
+    names = _ALLOWED | passed | set(provider.credential_variables)
+    return {name: base[name] for name in sorted(base) if name in names or name.startswith("LC_")}
+
+
+def _held_back(
+    wanted: Mapping[str, str], base: Mapping[str, str], withheld_values: Iterable[str]
+) -> tuple[str, ...]:
+    """The names, of those wanted, that would show the workflow's token."""
+    tokens = {base.get(name, "") for name in (*_NEVER, *_TOKEN_INPUTS)} | set(withheld_values)
+    tokens = {token.strip() for token in tokens} - {""}
+    return tuple(
+        name
+        for name, value in wanted.items()
+        if name.upper() in _NEVER or any(_shows(value, token) for token in tokens)
+    )
+
+
+def _shows(value: str, token: str) -> bool:
+    """True where a value is a token; a long token is found inside a value too."""
+    return value.strip() == token or (len(token) >= _SHORTEST_PART and token in value)
+
+
+def _folders_of(provider: Provider) -> dict[str, str]:
+    return {**_FOLDER_VARIABLES, **provider.home_variables}
+
+
+def _inside(home: Path, relative: str) -> Path:
+    """A path below the home; raises UsageError where a record's path leads out of it."""
+    return home / _checked(relative)
+
+
+def _place(home: str, relative: str) -> str:
+    """The same as a text."""
+    inside = _checked(relative)
+    return home if inside == "." else f"{home}/{inside}"
+
+
+@functools.cache
+def _checked(relative: str) -> str:
+    parts = PurePosixPath(relative)
+    if parts.is_absolute() or ".." in parts.parts:
+        raise UsageError(
+            f"{relative} is no path inside an agent home",
+            remedy="write a relative path without `..` in the provider's record",
+        )
+    return str(parts)
+
+
+def _make_folder(path: str) -> None:
+    """A folder for the owner alone, with those above it, unless it is there already."""
+    try:
+        os.mkdir(path, 0o700)  # noqa: PTH102 - no Path for each folder of each unit
+    except FileNotFoundError:
+        _make_folder(os.path.dirname(path))  # noqa: PTH120
+        os.mkdir(path, 0o700)  # noqa: PTH102
+    except FileExistsError:
+        if not os.path.isdir(path):  # noqa: PTH112
+            raise
+
+
+def _link_cache(home: Path, cache: str, cache_root: Path) -> str:
+    """Link a cache folder of the home to the one that all units share."""
+    shared = _inside(cache_root.resolve(), cache)
+    shared.mkdir(parents=True, exist_ok=True)
+    link = _inside(home, cache)
+    link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    link.symlink_to(shared, target_is_directory=True)
+    return f"{cache} is shared with other units"
+
+
+def _copy_login(name: str, source: Path, home: Path, field: str) -> list[str]:
+    """Copy a login file where the user has one; what cannot be read is a note, no error.
+
+    With a field nothing else of the file comes along: hooks and servers are the user's own.
+    """
+    target = _inside(home, name)
+    try:
+        if not source.is_file() or source.stat().st_size > _MOST_CREDENTIAL_BYTES:
+            return []
+        login = source.read_bytes()
+    except OSError as error:
+        return [f"the login file {name} could not be read: {error.strerror}"]
+    if field and not (login := _cut_out(login, field)):
+        return []
+    _write_private(target, login)
+    return [f"{field or 'the login file'}{' of' if field else ''} {name} was copied in"]
+
+
+def _write_private(target: Path, content: bytes) -> None:
+    """Make a new file that the owner alone can read."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(target, flags, 0o600), "wb") as file:
+        file.write(content)
+
+
+def _cut_out(text: bytes, field: str) -> bytes:
+    """A JSON document that holds one field of another, at its place; empty where it has none."""
+    try:
+        value = json.loads(text)
+        for name in field.split("."):
+            value = value[name]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return b""
+    for name in reversed(field.split(".")):
+        value = {name: value}
+    return json.dumps(value).encode()
+
+
+def find_login_files(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of a provider's login files that the user has."""
+    if not environ.get("HOME"):
+        return ()
+    home = Path(environ["HOME"])
+    return tuple(
+        name
+        for name in provider.credential_files
+        if login_source(provider, name, home, environ).is_file()
+    )
+
+
+def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:
+    """The user's own file: below the folder that a home variable names, else below the home."""
+    for variable, folder in provider.home_variables.items():
+        if base.get(variable) and PurePosixPath(name).is_relative_to(folder):
+            return Path(base[variable]) / PurePosixPath(name).relative_to(folder)
+    return _inside(user_home, name)

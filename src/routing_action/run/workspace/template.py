@@ -1,0 +1,287 @@
+"""Gives each unit a workspace: a copy of the filtered repository as a fresh one-commit repository.
+
+It does not know providers; what is staged before the commit is the caller's to say.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from routing_action.errors import HarnessError
+from routing_action.files.removal import Removal, remove_tree
+from routing_action.git.command import NEUTRAL_EMAIL, NEUTRAL_NAME, run_git
+from routing_action.run.workspace.answer_keys import AnswerKeys
+from routing_action.run.workspace.visible_files import (
+    copy_file,
+    copy_tree,
+    read_repository,
+    write_file,
+)
+
+# The user section lets an agent commit without a configuration of its own. git-config(1),
+# core.checkStat and core.trustctime: a copied index stays valid, so `git status` reads no file.
+_SETTINGS = f"""[user]
+\tname = {NEUTRAL_NAME}
+\temail = {NEUTRAL_EMAIL}
+[core]
+\tcheckStat = minimal
+\ttrustctime = false
+[gc]
+\tauto = 0
+"""
+_SMALL_BYTES = 1 << 16
+_KEPT_BYTES = 1 << 25
+"""The content of so small files is kept in memory, so much of it in all."""
+# git-config(1), core.bigFileThreshold: what is bigger goes straight into one pack. This spares a
+# loose object for each file, and the search for deltas.
+_ONE_PACK = ("core.bigFileThreshold=1",)
+# gitattributes(5): info/attributes goes before the tree's own; files are committed byte by byte.
+_ATTRIBUTES = "* -text -filter -ident !working-tree-encoding\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folder that an agent works in. A shared one is the repository itself."""
+
+    path: Path
+    shared: bool = False
+
+    def remove(self) -> Removal:
+        """Remove the workspace; a shared one is never touched. Never raises."""
+        return Removal(self.path) if self.shared else remove_tree(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """What a template holds, read once: relative paths, each folder after its parent.
+
+    The content of small files is kept too: a copy is made from it with half of the work.
+    """
+
+    folders: tuple[str, ...]
+    files: tuple[tuple[str, int, int, bytes | None], ...]  # path, mode, mtime in ns, content
+    links: tuple[tuple[str, str], ...]  # path, target
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceTemplate:
+    """The repository as agents may see it, made once per batch and copied for each unit.
+
+    Safe to use from several threads: making a workspace only reads it. `notes` say what was left
+    out of the tree, for people.
+    """
+
+    path: Path
+    keys: AnswerKeys
+    _manifest: _Manifest = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def build(
+        cls, repository: Path, temp_root: Path, *, hidden: Iterable[Path | str] = ()
+    ) -> WorkspaceTemplate:
+        """Make a template of a repository, or of any folder, below the temporary folder.
+
+        `hidden` are the answer keys of this batch (case file, baseline, artifacts root, output
+        files), absolute or relative to the repository; the default places are hidden anyway.
+        Raises HarnessError where the repository cannot be read, or there is no room.
+        """
+        source = repository.resolve()
+        if not source.is_dir():
+            raise HarnessError(f"{repository} is not a folder", remedy="name the repository's root")
+        _check_outside(temp_root, source)
+        keys = AnswerKeys.of(source, hidden)
+        tree = read_repository(source, keys)
+        path = new_folder(temp_root)
+        with _removed_on_error(path):
+            notes = (*tree.notes, *copy_tree(tree, path))
+            return cls._sealed(path, keys, notes)
+
+    def derive(self, prepare: Callable[[Path], Sequence[str]]) -> WorkspaceTemplate:
+        """A second template that holds what `prepare` does to a copy, in its one commit.
+
+        `prepare` gets the copy's folder and gives notes; it is how skills are staged. The new
+        template has a random folder of its own beside this one.
+        """
+        path = new_folder(self.path.parent)
+        with _removed_on_error(path):
+            _lay_out(self._manifest, self.path, path, history=False)
+            return self._sealed(path, self.keys, (*self.notes, *prepare(path)))
+
+    def make_workspace(self, destination: Path) -> Workspace:
+        """A unit's own copy in a folder that is new or empty; shares nothing that can be written.
+
+        Raises HarnessError where the folder is in use, or cannot be written.
+        """
+        _claim(destination)
+        with _removed_on_error(destination):
+            _lay_out(self._manifest, self.path, destination, history=True)
+        return Workspace(destination.resolve())
+
+    def remove(self) -> Removal:
+        """Remove the template; workspaces made from it stay. Never raises."""
+        return remove_tree(self.path)
+
+    @classmethod
+    def _sealed(cls, path: Path, keys: AnswerKeys, notes: tuple[str, ...]) -> WorkspaceTemplate:
+        _commit(path)
+        return cls(path, keys, _read_manifest(path), notes)
+
+
+def shared_workspace(repository: Path) -> Workspace:
+    """The repository itself, for `--workspace shared`: agents see and change everything in it."""
+    return Workspace(repository.resolve(), shared=True)
+
+
+def new_folder(temp_root: Path) -> Path:
+    """A new folder with a random name that says nothing, for the owner alone.
+
+    Raises HarnessError where none can be made.
+    """
+    try:
+        return Path(tempfile.mkdtemp(prefix="", dir=temp_root)).resolve()
+    except OSError as error:
+        raise HarnessError(
+            f"no folder could be made in {temp_root}: {error.strerror}",
+            remedy="set TMPDIR to a folder that can be written",
+        ) from error
+
+
+def choose_temp_root(repository: Path, candidates: Iterable[Path | str]) -> Path:
+    """The first candidate that is a writable folder outside the repository.
+
+    One that shares no parent with the repository but the file system's root goes first: there,
+    even an agent that searches a few levels upwards meets no answer key. Empty candidates are
+    passed over; the system's own temporary folder is the last. Raises HarnessError.
+    """
+    source = repository.resolve()
+    named = (Path(path).resolve() for path in (*candidates, tempfile.gettempdir()) if str(path))
+    usable = [path for path in named if _is_usable(path) and not path.is_relative_to(source)]
+    if not usable:
+        raise HarnessError(
+            f"there is no writable temporary folder outside {source}",
+            remedy="set TMPDIR to a folder outside the repository that can be written",
+        )
+    return next((path for path in usable if path.parts[1:2] != source.parts[1:2]), usable[0])
+
+
+def _is_usable(path: Path) -> bool:
+    return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
+
+
+def _check_outside(temp_root: Path, source: Path) -> None:
+    if temp_root.resolve().is_relative_to(source):
+        raise HarnessError(
+            f"the temporary folder {temp_root} lies in the repository, whose answer keys an agent "
+            "would find above its workspace",
+            remedy="set TMPDIR to a folder outside the repository",
+        )
+
+
+def _commit(path: Path) -> None:
+    """Turn a folder into a repository with one commit, one pack and neither remote nor hook."""
+    run_git(("init", "--quiet", "--template=", "--initial-branch=main"), path)
+    git = path / ".git"
+    with (git / "config").open("a", encoding="utf-8") as config:
+        config.write(_SETTINGS)
+    (git / "info").mkdir(exist_ok=True)
+    (git / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+    run_git(("add", "--all", "--force", "."), path, settings=_ONE_PACK)
+    run_git(("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Initial commit"), path)
+    run_git(("repack", "-a", "-d", "-n", "--quiet"), path, settings=_ONE_PACK)
+    _prune(git)
+
+
+def _prune(git: Path) -> None:
+    """Take away what git makes anew where it needs it: each unit's copy is smaller for it."""
+    remove_tree(git / "logs")
+    (git / "COMMIT_EDITMSG").unlink(missing_ok=True)
+    for folder in ("refs/tags", "objects/info"):
+        with suppress(OSError):  # not there, or not empty
+            (git / folder).rmdir()
+
+
+def _read_manifest(path: Path) -> _Manifest:
+    folders: list[str] = []
+    files: list[tuple[str, int, int, bytes | None]] = []
+    room = _KEPT_BYTES
+    links: list[tuple[str, str]] = []
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        with os.scandir(path / prefix) as entries:
+            for entry in entries:
+                name = prefix + entry.name
+                if entry.is_symlink():
+                    links.append((name, str((path / name).readlink())))
+                elif entry.is_dir():
+                    folders.append(name)
+                    waiting.append(f"{name}/")
+                else:
+                    status = entry.stat()
+                    content: bytes | None = None
+                    if status.st_size <= min(room, _SMALL_BYTES):
+                        content = (path / name).read_bytes()
+                        room -= len(content)
+                    files.append((name, status.st_mode & 0o777, status.st_mtime_ns, content))
+    return _Manifest(tuple(sorted(folders)), tuple(sorted(files)), tuple(sorted(links)))
+
+
+def _lay_out(manifest: _Manifest, source: Path, destination: Path, *, history: bool) -> None:
+    """Copy what a template holds; git's index knows a file by its time, so times are kept."""
+    old, new = f"{source}/", f"{destination}/"  # plain texts: this is done for each unit
+    for folder in manifest.folders:
+        if history or not _is_history(folder):
+            os.mkdir(new + folder)  # noqa: PTH102
+    for path, mode, modified, content in manifest.files:
+        if history or not _is_history(path):
+            kept = None if path == ".git/index" else modified
+            if content is None:
+                copy_file(old + path, new + path, mode=mode, modified_ns=kept)
+            else:
+                write_file(new + path, content, mode=mode, modified_ns=kept)
+    for path, target in manifest.links:
+        (destination / path).symlink_to(target)
+
+
+def _is_history(path: str) -> bool:
+    return path == ".git" or path.startswith(".git/")
+
+
+def _claim(destination: Path) -> None:
+    with suppress(OSError):
+        os.mkdir(destination, 0o700)  # noqa: PTH102 - for each unit: what is new is empty
+        return
+    try:
+        destination.mkdir(mode=0o700, parents=True, exist_ok=True)
+        taken = any(destination.iterdir())
+    except OSError as error:
+        raise HarnessError(
+            f"the workspace {destination} could not be made: {error.strerror}",
+            remedy="set TMPDIR to a folder that can be written",
+        ) from error
+    if taken:
+        raise HarnessError(
+            f"the workspace {destination} is not empty", remedy="give each unit a new folder"
+        )
+
+
+@contextmanager
+def _removed_on_error(path: Path) -> Iterator[None]:
+    """Leave no half-made folder behind; file trouble becomes a HarnessError."""
+    try:
+        yield
+    except OSError as error:
+        remove_tree(path)
+        raise HarnessError(
+            f"a workspace could not be made in {path}: {error.strerror or error}",
+            remedy="free space in the temporary folder, or set TMPDIR to another one",
+        ) from error
+    except BaseException:
+        remove_tree(path)
+        raise

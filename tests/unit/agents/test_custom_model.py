@@ -1,0 +1,152 @@
+"""What a description of an agent may say, and what it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from routing_action.agents.custom_model import CustomProvider, RoutingFile
+
+RECORDS: dict[str, Any] = {
+    "kind": "event",
+    "tools": {"skill": ["load"]},
+    "call": {"kinds": ["call"], "tool": "name", "skill": "args.skill"},
+    "result": {"kinds": ["result"], "success": "ok"},
+    "end": {"kinds": ["done"]},
+}
+
+
+def described(**fields: Any) -> CustomProvider:  # noqa: ANN401 - any field
+    """A description that is complete, with changes."""
+    basics = {"command": ["acme", "{prompt}"], "records": RECORDS}
+    return CustomProvider.model_validate({**basics, **fields})
+
+
+def refusal(**fields: Any) -> str:  # noqa: ANN401 - any field
+    """Why a description is refused."""
+    with pytest.raises(ValidationError) as caught:
+        described(**fields)
+    return str(caught.value)
+
+
+def test_little_is_enough() -> None:
+    """A command, and where a call, its result and the end stand."""
+    assert described().version_arguments == ("--version",)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["acme", "{prompt}"],
+        ["acme", "--prompt={prompt}"],
+        ["acme", "-p={prompt}", "--json"],
+        ["bash", "scripts/run.sh", "{prompt}"],
+        ["bash", "-eu", "scripts/run.sh", "{prompt}"],
+        ["pwsh", "-NoProfile", "-File", "run.ps1", "{prompt}"],
+        ["acme", "-c", "model=x", "{prompt}"],
+        ["./sh", "run", "-c", "{prompt}"],
+    ],
+)
+def test_a_command_is_a_list_in_which_the_prompt_is_an_argument(command: list[str]) -> None:
+    """A script may be named, also for a shell to run."""
+    assert described(command=command).command == tuple(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "cause"),
+    [
+        ([], "at least 1"),
+        ("acme {prompt}", "tuple"),
+        ([" ", "{prompt}"], "first word"),
+        (["{prompt}"], "first word"),
+        (["acme"], "no {prompt}"),
+        (["acme", "say {prompt}"], "argument of its own"),
+        (["python3", "-c", "print('{prompt}')"], "argument of its own"),
+        (["acme", "{prompt}", "{prompt} again"], "argument of its own"),
+        (["acme", "a\0b", "{prompt}"], "pattern"),
+        (["sh", "-c", "acme $0", "{prompt}"], "take its text as a command"),
+        (["/bin/bash", "-lc", "acme", "{prompt}"], "take its text as a command"),
+        (["env", "A=1", "dash", "-ec", "x", "{prompt}"], "take its text as a command"),
+        (["bash", "--norc", "-c", "x", "{prompt}"], "take its text as a command"),
+        (["cmd.exe", "/c", "acme", "{prompt}"], "take its text as a command"),
+        (["C:\\Windows\\cmd.EXE", "/C", "acme", "{prompt}"], "take its text as a command"),
+        (["pwsh", "-NoProfile", "-Command", "{prompt}"], "take its text as a command"),
+        (["powershell", "-EncodedCommand", "{prompt}"], "take its text as a command"),
+        (["fish", "--command=x", "{prompt}"], "take its text as a command"),
+    ],
+)
+def test_a_command_never_meets_a_shell(command: object, cause: str) -> None:
+    """Neither as one text, nor through a shell that is named."""
+    assert cause in refusal(command=command)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("model_arguments", ["-m"]), ("turn_arguments", ["-t"]), ("budget_arguments", ["-b"])],
+)
+def test_arguments_hold_the_place_of_their_value(name: str, words: list[str]) -> None:
+    """Else the value would be lost in silence."""
+    assert f"{name}: no {{" in refusal(**{name: words})
+
+
+@pytest.mark.parametrize("path", ["/etc", "../x", "a/../../b", "a\\b", ""])
+@pytest.mark.parametrize("field", ["skill_folders", "credential_files", "shared_caches"])
+def test_no_path_leads_out_of_home_or_workspace(field: str, path: str) -> None:
+    """They are relative, and stay inside."""
+    assert field in refusal(**{field: [path]})
+    assert "home_variables" in refusal(home_variables={"ACME_HOME": path})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GITHUB_TOKEN", "github_token", "ACTIONS_RUNTIME_TOKEN", "INPUT_TOKEN", "RUNNER_TEMP",
+     "ROUTING_ACTION_UNIT", "A-B", "", "1A", "A=B"],
+)  # fmt: skip
+def test_no_variable_of_the_workflow_is_asked_for(name: str) -> None:
+    """Neither as a secret nor otherwise."""
+    for fields in (
+        {"credential_variables": [name]},
+        {"pass_variables": [name]},
+        {"set_variables": {name: "1"}},
+        {"home_variables": {name: ".x"}},
+    ):
+        assert next(iter(fields)) in refusal(**fields)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cause"), [("acme: no key", "start with"), ("^acme(", "no regular expression")]
+)
+def test_a_pattern_of_standard_error_is_anchored(pattern: str, cause: str) -> None:
+    """An agent's prose must not look like a failure of its CLI."""
+    assert cause in refusal(stderr_failures=[{"pattern": pattern}])
+    kept = described(stderr_failures=[{"pattern": "^acme: no key", "failure": "auth"}])
+    assert kept.stderr_failures[0].failure == "auth"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cause"), [("loaded .*", "(?P<skill>"), ("(?P<skill>", "no regular expression")]
+)
+def test_a_load_in_plain_text_names_its_skill(pattern: str, cause: str) -> None:
+    """Without a name it would be anybody's."""
+    assert cause in refusal(text_load=pattern)
+    assert described(text_load=r"\* skill (?P<skill>\S+)").text_load
+
+
+@pytest.mark.parametrize("missing", ["kind", "tools", "call", "result", "end"])
+def test_what_a_proof_needs_is_required(missing: str) -> None:
+    """Without success of the result, for one, every failed call would be a load."""
+    records = {name: part for name, part in RECORDS.items() if name != missing}
+    assert f"records.{missing}" in refusal(records=records)
+
+
+@pytest.mark.parametrize("path", ["", ".", "a.", "a..b", "a b"])
+def test_a_path_names_its_parts(path: str) -> None:
+    """Parts stand between single dots."""
+    assert "records.kind" in refusal(records={**RECORDS, "kind": path})
+
+
+def test_a_file_without_agents_is_fine() -> None:
+    """It may be for later."""
+    assert RoutingFile.model_validate({}).providers == {}

@@ -1,0 +1,197 @@
+"""A baseline is read strictly; each error names file, line, field and the next step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from routing_action.corpus.baseline import BaselineEntry, MadeWith, Status
+from routing_action.errors import DocumentError
+from routing_action.gate.baselines import (
+    entry_lines,
+    find_baseline_file,
+    parse_baseline,
+    read_baseline,
+)
+from tests.bad_files import expect_refusal
+from tests.command_line import ROOT
+
+GOOD = '{"a": {"claude": {"expected_status": "pass"}}}'
+
+BAD_FILES = {
+    "empty": ("", "1: no valid JSON", "comma"),
+    "cut": ('{\n"a": {', "2: no valid JSON", "comma"),
+    "list": ("[]", "1: must be an object, is a list", '{"CASE_ID"'),
+    "number": ("1", "1: must be an object, is a number", '{"CASE_ID"'),
+    "case is a list": ('{\n"a": []}', "2: field a: must be an object, is a list", "CASE_ID"),
+    "case without provider": (
+        '{"b": {"x": {"expected_status": "pass"}},\n"a": {}}',
+        "2: field a: names no provider",
+        "remove the case",
+    ),
+    "entry is a text": (
+        '{"a": {\n"x": "pass"}}',
+        "2: field a.x: must be an object, is a text",
+        "CASE_ID",
+    ),
+    "entry is null": ('{"a": {"x": null}}', "1: field a.x: must be an object, is null", "CASE_ID"),
+    "no status": (
+        '{"a": {\n"x": {"allow_timeout": true}}}',
+        "2: field a.x.expected_status: is missing",
+        "pass, fail or infra_error",
+    ),
+    "unknown status": (
+        '{"a": {"x": {\n"expected_status": "passed"}}}',
+        "2: field a.x.expected_status: unknown status 'passed'",
+        "did you mean pass?",
+    ),
+    "strange status": (
+        '{"a": {"x": {"expected_status": 1}}}',
+        "unknown status 1",
+        "one of the three",
+    ),
+    "unknown field": (
+        '{"a": {"x": {"expected_status": "pass",\n\n"allow_timeouts": true}}}',
+        "3: field a.x.allow_timeouts: unknown field",
+        "did you mean allow_timeout?",
+    ),
+    "strange field": (
+        '{"a": {"x": {"expected_status": "pass", "zzz": 1}}}',
+        "field a.x.zzz: unknown field",
+        "the fields here are expected_status",
+    ),
+    "timeout as text": (
+        '{"a": {"x": {"expected_status": "pass", "allow_timeout": "true"}}}',
+        "field a.x.allow_timeout: must be true or false, is a text",
+        "without quotes",
+    ),
+    "timeout as number": (
+        '{"a": {"x": {"expected_status": "pass", "allow_timeout": 1}}}',
+        "must be true or false, is a number",
+        "without quotes",
+    ),
+    "reason as list": (
+        '{"a": {"x": {"expected_status": "pass", "reason": []}}}',
+        "field a.x.reason: must be a text, is a list",
+        "in quotes",
+    ),
+    "long reason": (
+        json.dumps({"a": {"x": {"expected_status": "fail", "reason": "x" * 501}}}),
+        "longer than 500 characters",
+        "shorten it",
+    ),
+    "fingerprint as text": (
+        '{"a": {"x": {"expected_status": "pass", "made_with": "1.2"}}}',
+        "field a.x.made_with: must be an object, is a text",
+        "cli_version",
+    ),
+    "other made_with": (
+        '{"a": {"x": {"expected_status": "pass", "made_with": {"modell": ""}}}}',
+        "field a.x.made_with.modell: unknown field",
+        "did you mean model?",
+    ),
+    "date": (
+        '{"a": {"x": {"expected_status": "pass", "made_with": {"recorded_on": "today"}}}}',
+        "field a.x.made_with.recorded_on: is no date",
+        "YYYY-MM-DD",
+    ),
+    "case twice": (
+        '{"a": {"x": {"expected_status": "fail"}},\n"a": {}}',
+        "2: field a: the key 'a' is given twice",
+        "keep one",
+    ),
+    "provider twice": (
+        '{"a": {"x": {"expected_status": "pass"},\n"x": {}}}',
+        "2: field x: the key 'x' is given twice",
+        "keep one",
+    ),
+    "field twice": (
+        '{"a": {"x": {"expected_status": "pass",\n"expected_status": "pass"}}}',
+        "2: field expected_status: the key",
+        "keep one",
+    ),
+    "nan": ('{"a": {"x": {"expected_status": NaN}}}', "1: NaN is no JSON number", ""),
+    "empty case id": ('{"": {"x": {"expected_status": "pass"}}}', "an empty case id", "name"),
+    "empty provider": (
+        '{"a": {"": {"expected_status": "pass"}}}',
+        "an empty provider name",
+        "name",
+    ),
+    "half a character": (
+        '{"\\ud800": {"x": {"expected_status": "pass"}}}',
+        "lone surrogate",
+        "itself",
+    ),
+    "half a character in a reason": (
+        '{"a": {"x": {"expected_status": "fail", "reason": "\\ud800"}}}',
+        "lone surrogate",
+        "itself",
+    ),
+    "too deep": ('{"a": ' * 100_000, "nested too deeply", "plain lists"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_baseline_says_where_and_how_to_mend_it(tmp_path: Path, name: str) -> None:
+    """Each kind of mistake names the line or the field and the next step."""
+    text, cause, remedy = BAD_FILES[name]
+    expect_refusal(
+        read_baseline, tmp_path / "provider-baseline.json", text, cause=cause, remedy=remedy
+    )
+
+
+def test_bytes_that_are_no_utf8_name_their_line() -> None:
+    """The version at the merge base is bytes too, and has a name of its own."""
+    with pytest.raises(DocumentError, match=r"^base at 123:2: not UTF-8 text"):
+        parse_baseline(b'{\n"caf\xe9": {}}', "base at 123")
+
+
+def test_a_missing_baseline_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    """Named or not, the next step is the same."""
+    for call in (lambda: read_baseline(tmp_path / "x.json"), lambda: find_baseline_file(tmp_path)):
+        with pytest.raises(DocumentError) as caught:
+            call()
+        assert "`routing-action baseline update --init --from DIR`" in caught.value.remedy
+
+
+def test_the_baseline_is_found_in_its_two_places(tmp_path: Path) -> None:
+    """The top level wins over the earlier harness's place."""
+    old = tmp_path / "tests" / "agent-routing" / "provider-baseline.json"
+    old.parent.mkdir(parents=True)
+    old.write_text(GOOD, encoding="utf-8")
+    assert find_baseline_file(tmp_path) == old
+    (tmp_path / "provider-baseline.json").write_text(GOOD, encoding="utf-8")
+    assert find_baseline_file(tmp_path) == tmp_path / "provider-baseline.json"
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_full_entry_is_read(mark: bytes) -> None:
+    """All fields, with colons in texts and keys, with or without a byte order mark."""
+    text = """{"a:b": {"x": {"expected_status": "infra_error", "allow_timeout": true,
+        "reason": " see: docs ", "made_with": {"cli_version": "1", "recorded_on": "2026-01-02"}},
+        "y": {"expected_status": "pass"}}}"""
+    entries = parse_baseline(mark + text.encode(), "b")
+    assert entries["a:b"] == {
+        "x": BaselineEntry(
+            expected_status=Status.INFRA_ERROR,
+            allow_timeout=True,
+            reason="see: docs",
+            made_with=MadeWith(cli_version="1", recorded_on="2026-01-02"),
+        ),
+        "y": BaselineEntry(expected_status=Status.PASS),
+    }
+    assert parse_baseline(b"{}", "b") == {}
+
+
+def test_this_repositorys_own_baseline_is_read_with_lines() -> None:
+    """A finding can point at the entry."""
+    path = ROOT / "provider-baseline.json"
+    entries, document = read_baseline(path)
+    lines = entry_lines(document)
+    assert set(lines) == {(case, agent) for case, found in entries.items() for agent in found}
+    shown = path.read_text(encoding="utf-8").splitlines()
+    for (case_id, agent), line in list(lines.items())[:9]:
+        assert shown[line - 1].strip() == f'"{agent}": {{'
+        assert f'"{case_id}"' in "\n".join(shown[:line])

@@ -1,0 +1,343 @@
+"""The table of the gate, and everything that could be done to escape it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routing_action.corpus.baseline import BaselineEntry, MadeWith
+from routing_action.gate.comparison import DeltaKind, Tree, compare
+from routing_action.gate.verdict import Conclusion, Gate, Policy, decide_gate
+from routing_action.results.measured import gather
+from tests.measured import Entries, Word, batch, expect, judge, only, row
+
+PAIR = ("a", "claude")
+
+
+@pytest.mark.parametrize(
+    ("was", "got", "kind", "gates"),
+    [
+        ("pass", "pass", "OK", False),
+        ("pass", "fail", "REGRESSION", True),
+        ("pass", "infra_error", "REGRESSION", True),
+        ("fail", "fail", "OK", False),
+        ("fail", "pass", "IMPROVEMENT", False),
+        ("fail", "infra_error", "INFRA", False),
+        ("infra_error", "pass", "IMPROVEMENT", False),
+        ("infra_error", "fail", "CHANGED", False),
+        ("infra_error", "infra_error", "OK", False),
+    ],
+)
+def test_every_cell_of_the_table(was: str, got: Word, kind: str, gates: bool) -> None:
+    """What the merge base expects against what was measured."""
+    found = only(judge([batch([row(*PAIR, got)])], expect({PAIR: was})))
+    assert (found.kind.value, found.gates, found.expected, found.got) == (kind, gates, was, got)
+
+
+def test_a_timeout_is_a_regression_whatever_the_status() -> None:
+    """Unless the merge base's entry allows it."""
+    late = [batch([row(*PAIR, "pass", timed_out=True)])]
+    assert only(judge(late, expect({PAIR: "pass"}))).kind is DeltaKind.REGRESSION
+    allowed = BaselineEntry.model_validate({"expected_status": "pass", "allow_timeout": True})
+    assert only(judge(late, expect({PAIR: allowed}))).kind is DeltaKind.OK
+
+
+def test_editing_the_baseline_does_not_turn_red_into_green() -> None:
+    """The merge base decides for every pair that it knows."""
+    lowered = BaselineEntry.model_validate({"expected_status": "fail", "allow_timeout": True})
+    found = only(
+        judge([batch([row(*PAIR, "fail")])], expect({PAIR: "pass"}), expect({PAIR: lowered}))
+    )
+    assert (found.kind, found.gates) == (DeltaKind.REGRESSION, True)
+
+
+@pytest.mark.parametrize(
+    ("declared", "got", "gates"),
+    [
+        ("pass", "pass", False),
+        ("pass", "fail", True),
+        ("pass", "infra_error", True),
+        ("fail", "fail", False),
+        ("fail", "pass", False),
+        ("fail", "infra_error", False),
+    ],
+)
+def test_a_new_case_is_held_to_its_own_declaration(declared: str, got: Word, gates: bool) -> None:
+    """Adding a case never deadlocks; declaring pass and failing is red."""
+    found = only(judge([batch([row(*PAIR, got)])], {}, expect({PAIR: declared})))
+    assert (found.kind, found.gates) == (DeltaKind.NEW, gates)
+
+
+def test_g3_without_a_baseline_at_the_merge_base_every_pair_is_new() -> None:
+    """No file there is not an error, and nothing is silently judged against nothing."""
+    found = only(judge([batch([row(*PAIR)])], None, expect({PAIR: "pass"})))
+    assert found.kind is DeltaKind.NEW
+
+
+def test_results_without_an_entry_name_the_command_that_adds_it() -> None:
+    """An undeclared pair is red and says what to do."""
+    found = only(judge([batch([row(*PAIR)])], {}, {}, case_ids=["a"]))
+    assert (found.kind, found.gates) == (DeltaKind.UNDECLARED, True)
+    assert "baseline update --from RESULTS --cases a" in found.why
+
+
+def test_deleting_the_entry_of_a_case_that_still_exists_is_red() -> None:
+    """With results or without: the entry must come back."""
+    ref = expect({PAIR: "pass", ("b", "claude"): "pass"})
+    kept = expect({("b", "claude"): "pass"})
+    measured = batch([row("a", "claude", "fail"), row("b", "claude")])
+    (first, _) = judge([measured], ref, kept, case_ids=["a", "b"]).rows
+    assert (first.pair, first.kind, first.gates) == (PAIR, DeltaKind.REMOVED, True)
+    unmeasured = batch([row("b", "claude")])
+    (first, _) = judge([unmeasured], ref, kept, case_ids=["a", "b"]).rows
+    assert (first.pair, first.kind, first.gates) == (PAIR, DeltaKind.REMOVED, True)
+
+
+def test_deleting_a_case_but_not_its_entry_is_red_and_both_is_listed() -> None:
+    """A case that went away with its entry is named first, and is no reason to be red."""
+    ref = expect({PAIR: "pass", ("b", "claude"): "pass"})
+    measured = [batch([row("b", "claude")])]
+    half = judge(measured, ref, ref, case_ids=["b"]).rows[0]
+    whole = judge(measured, ref, expect({("b", "claude"): "pass"}), case_ids=["b"]).rows[0]
+    assert [(r.pair, r.kind, r.gates) for r in (half, whole)] == [
+        (PAIR, DeltaKind.REMOVED, True),
+        (PAIR, DeltaKind.REMOVED, False),
+    ]
+
+
+def test_results_of_a_case_that_was_removed_with_its_entry_are_judged_all_the_same() -> None:
+    """They are of before the change, and say what the merge base expects of them."""
+    ref = expect({PAIR: "pass"})
+    row_of = judge([batch([row(*PAIR, "fail")])], ref, {}, case_ids=["b"])
+    assert only(row_of).kind is DeltaKind.REGRESSION
+
+
+def test_no_longer_asking_for_a_provider_is_red_while_it_has_entries() -> None:
+    """Dropping a leg of the matrix does not drop its regressions."""
+    ref = expect({PAIR: "pass", ("a", "codex"): "pass"})
+    measured = [batch([row(*PAIR)])]
+    asked = frozenset({"claude"})
+    red = judge(measured, ref, ref, providers=asked).rows[0]
+    gone = judge(measured, ref, expect({PAIR: "pass"}), providers=asked).rows[0]
+    assert [(r.pair[1], r.kind, r.gates) for r in (red, gone)] == [
+        ("codex", DeltaKind.REMOVED, True),
+        ("codex", DeltaKind.REMOVED, False),
+    ]
+
+
+def test_a_partial_run_is_judged_on_its_selection_alone() -> None:
+    """Pairs that were not selected are counted, never judged."""
+    ref = expect({(case, agent): "pass" for case in "abc" for agent in ("claude", "codex")})
+    result = judge([batch([row("a", "claude")])], ref)
+    assert (only(result).kind, result.not_selected) == (DeltaKind.OK, 5)
+
+
+def test_a_selected_pair_without_a_result_is_red() -> None:
+    """A lost row is never a pass."""
+    ref = expect({PAIR: "pass", ("b", "claude"): "pass"})
+    result = judge([batch([row(*PAIR)], selected=["a", "b"])], ref)
+    assert (result.rows[0].pair, result.rows[0].kind) == (("b", "claude"), DeltaKind.MISSING)
+    assert result.rows[0].gates
+
+
+def test_a_lost_leg_is_red_and_one_that_could_not_run_is_not_measured() -> None:
+    """The marker of a fork's leg tells the two apart."""
+    ref = expect({PAIR: "pass", ("a", "codex"): "pass"})
+    asked = frozenset({"claude", "codex"})
+    lost = judge([batch([row(*PAIR)])], ref, providers=asked)
+    assert (lost.rows[0].kind, lost.rows[0].gates) == (DeltaKind.MISSING, True)
+    told = judge([batch([row(*PAIR)])], ref, providers=asked, unmeasured={"codex": "no secret"})
+    (_, other) = sorted(told.rows, key=lambda r: r.pair[1])
+    assert (other.kind, other.gates, other.why) == (DeltaKind.UNMEASURED, False, "no secret")
+
+
+def test_where_nothing_was_measured_every_case_of_the_tree_is_missing() -> None:
+    """All artifacts lost is red in every pair."""
+    ref = expect({PAIR: "pass"})
+    result = judge([], ref, providers=frozenset({"claude"}))
+    assert only(result).kind is DeltaKind.MISSING
+
+
+def test_a_change_that_broke_one_provider_says_so() -> None:
+    """The others still pass, which points at what was edited for whom."""
+    ref = expect({PAIR: "pass", ("a", "codex"): "pass"})
+    result = judge([batch([row(*PAIR), row("a", "codex", "fail", failure_kind="mixed")])], ref)
+    assert "it passes on claude, so only codex broke here" in result.rows[0].why
+    assert "(mixed)" in result.rows[0].why
+
+
+def test_g6_results_of_another_cli_or_model_are_marked() -> None:
+    """The verdict stands; the row says what is not alike."""
+    made = MadeWith(cli_version="1", model="m1")
+    entry = BaselineEntry.model_validate({"expected_status": "pass", "made_with": made})
+    measured = [batch([row(*PAIR, cli_version="2", model="m1")])]
+    found = only(judge(measured, expect({PAIR: entry})))
+    assert (found.kind, found.not_alike) == (DeltaKind.OK, ("CLI version was 1, is 2",))
+
+
+def test_g7_trials_are_summed_up_by_majority_and_flaky_is_shown() -> None:
+    """The trial number keeps repeats apart; a tie is no majority."""
+    trials: list[Word] = ["pass", "fail", "pass", "infra_error"]
+    rows = [row(*PAIR, status, trial=n) for n, status in enumerate(trials, start=1)]
+    found = only(judge([batch(rows)], expect({PAIR: "pass"})))
+    assert found.kind is DeltaKind.OK
+    assert found.measured is not None
+    assert (found.measured.flaky, found.measured.passed, found.measured.measured) == (True, 2, 3)
+    tie = [batch([row(*PAIR, "pass"), row(*PAIR, "fail", trial=2)])]
+    assert only(judge(tie, expect({PAIR: "pass"}))).kind is DeltaKind.REGRESSION
+
+
+def test_r1_the_highest_attempt_of_a_key_wins() -> None:
+    """A partial re-run replaces its leg, whatever was uploaded last."""
+    ref = expect({("s1", "claude"): "pass", ("s2", "claude"): "pass"})
+    legs = [
+        batch([row("s1", "claude", "fail")], key="s1", attempt=1, file="90"),
+        batch([row("s1", "claude", "pass")], key="s1", attempt=2, file="10"),
+        batch([row("s2", "claude", "pass")], key="s2", attempt=1, file="50"),
+    ]
+    result = judge(legs, ref)
+    assert {r.kind for r in result.rows} == {DeltaKind.OK}
+    assert result.errors == ()
+
+
+def test_the_same_pair_twice_in_one_attempt_is_an_error() -> None:
+    """Two legs that measured the same pair leave nothing to trust."""
+    legs = [batch([row(*PAIR)], key=key, file=key) for key in ("x", "y")]
+    result = judge(legs, expect({PAIR: "pass"}))
+    assert result.errors == ("claude:a was measured in x and in y",)
+    assert decide_gate(result, Policy()).conclusion is Conclusion.FAILURE
+
+
+def test_a_lost_shard_is_an_error() -> None:
+    """Shards must cover the selection together."""
+    first = batch([row(*PAIR)], key="1", shard="1/3")
+    third = batch([row("c", "claude")], key="3", shard="3/3")
+    ref = expect({PAIR: "pass", ("c", "claude"): "pass"})
+    assert judge([first, third], ref).errors == ("claude: the results of shard 2/3 are missing",)
+    second = batch([row("b", "claude")], key="2", shard="2/3")
+    assert judge([first, second, third], ref, case_ids=["a", "b", "c"]).errors == ()
+    odd = batch([row(*PAIR)], shard="4/3")
+    assert judge([odd], ref).errors == ()
+
+
+def test_an_interrupted_batch_is_an_error() -> None:
+    """Partial results are never taken for the whole."""
+    result = judge([batch([row(*PAIR)], complete=False)], expect({PAIR: "pass"}))
+    assert "was interrupted" in result.errors[0]
+
+
+def gate(comparison_rows: dict[tuple[str, str], tuple[str, Word]], **policy: Any) -> Gate:  # noqa: ANN401
+    """The gate over `{pair: (was, got)}`."""
+    ref = expect({pair: was for pair, (was, _) in comparison_rows.items()})
+    rows = [row(*pair, got) for pair, (_, got) in comparison_rows.items()]
+    return decide_gate(judge([batch(rows)], ref), Policy(**policy))
+
+
+def test_the_gate_is_green_when_all_is_as_expected() -> None:
+    """Improvements and infra errors alone are not red."""
+    pairs: dict[tuple[str, str], tuple[str, Word]] = {
+        PAIR: ("pass", "pass"),
+        ("b", "claude"): ("fail", "infra_error"),
+        ("c", "claude"): ("fail", "pass"),
+    }
+    assert gate(pairs) == Gate(Conclusion.SUCCESS, ())
+    strict = gate(pairs, fail_on_infra=True)
+    assert strict == Gate(Conclusion.FAILURE, ("1 infra_error (--fail-on-infra)",))
+
+
+def test_the_gate_counts_each_kind_of_red() -> None:
+    """One sentence for each, with its number."""
+    pairs: dict[tuple[str, str], tuple[str, Word]] = {
+        PAIR: ("pass", "fail"),
+        ("b", "claude"): ("pass", "infra_error"),
+    }
+    assert gate(pairs).reasons == ("2 regressions",)
+
+
+def test_unmeasured_legs_are_red_or_neutral_never_green() -> None:
+    """The operator decides which."""
+    ref = expect({PAIR: "pass", ("a", "codex"): "pass"})
+    comparison = judge(
+        [batch([row(*PAIR)])],
+        ref,
+        providers=frozenset({"claude", "codex"}),
+        unmeasured={"codex": "fork"},
+    )
+    assert decide_gate(comparison, Policy()).conclusion is Conclusion.FAILURE
+    neutral = decide_gate(comparison, Policy(unmeasured_fails=False))
+    assert neutral == Gate(Conclusion.NEUTRAL, ("1 pair was not measured",))
+
+
+def test_nothing_measured_at_all_is_red() -> None:
+    """An empty comparison proves nothing."""
+    assert decide_gate(judge([], {}), Policy()).reasons == ("nothing was measured",)
+
+
+STATUSES = st.sampled_from(["pass", "fail", "infra_error"])
+PAIRS = st.tuples(st.sampled_from("abcd"), st.sampled_from(["claude", "codex"]))
+TABLES = st.dictionaries(PAIRS, st.tuples(STATUSES, STATUSES), min_size=1)
+
+
+@given(TABLES)
+def test_what_was_measured_against_itself_has_no_change(
+    table: dict[tuple[str, str], tuple[Word, Word]],
+) -> None:
+    """compare(x, x) is OK everywhere."""
+    rows = [row(*pair, got) for pair, (_, got) in table.items()]
+    legs = [batch(rows, selected=None)]
+    itself: Entries = expect({pair: got for pair, (_, got) in table.items()})
+    result = judge(legs, itself)
+    measured = [r for r in result.rows if r.measured is not None]
+    assert {r.kind for r in measured} == {DeltaKind.OK}
+    assert len(measured) == len(table)
+
+
+@given(TABLES)
+def test_a_pass_more_never_makes_a_regression(
+    table: dict[tuple[str, str], tuple[Word, Word]],
+) -> None:
+    """Turning any result into a pass never adds red."""
+    ref = expect({pair: was for pair, (was, _) in table.items()})
+    before = judge([batch([row(*p, got) for p, (_, got) in table.items()])], ref)
+    red = sum(r.gates for r in before.rows)
+    for better in table:
+        rows = [row(*p, "pass" if p == better else got) for p, (_, got) in table.items()]
+        assert sum(r.gates for r in judge([batch(rows)], ref).rows) <= red
+
+
+@given(TABLES, st.randoms())
+def test_the_order_of_files_never_matters(
+    table: dict[tuple[str, str], tuple[Word, Word]],
+    shuffler: Any,  # noqa: ANN401
+) -> None:
+    """The same legs in any order give the same delta."""
+    ref = expect({pair: was for pair, (was, _) in table.items()})
+    legs = [
+        batch([row(*pair, got)], key=str(pair), file=str(pair)) for pair, (_, got) in table.items()
+    ]
+    shuffled = list(legs)
+    shuffler.shuffle(shuffled)
+    assert judge(legs, ref) == judge(shuffled, ref)
+
+
+def test_a_leg_that_nobody_could_measure_is_what_the_operator_says() -> None:
+    """A fork's pull request, without any secret, is neutral or red by policy, never an error."""
+    tree = Tree(frozenset({"a"}), {}, frozenset({"claude"}), {"claude": "a fork"})
+    comparison = compare(gather([]), None, tree)
+    strict = decide_gate(comparison, Policy(unmeasured_fails=True))
+    neutral = decide_gate(comparison, Policy(unmeasured_fails=False))
+    assert (strict.conclusion, neutral.conclusion) == (Conclusion.FAILURE, Conclusion.NEUTRAL)
+    assert neutral.reasons == ("1 pair was not measured",)
+
+
+def test_agents_that_were_left_out_for_once_are_not_removed() -> None:
+    """A run by hand of one agent is judged on that agent; a workflow's own list is held to all."""
+    ref = expect({("a", "claude"): "pass", ("a", "codex"): "pass"})
+    rows = [batch([row("a", "claude")])]
+    once = judge(rows, ref, providers=frozenset({"claude"}), partial=True)
+    for_good = judge(rows, ref, providers=frozenset({"claude"}))
+    assert ([one.kind for one in once.rows], once.not_selected) == ([DeltaKind.OK], 1)
+    assert [one.kind for one in for_good.rows] == [DeltaKind.REMOVED, DeltaKind.OK]

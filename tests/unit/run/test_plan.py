@@ -1,0 +1,99 @@
+"""Filters choose the cases; what they leave is planned."""
+
+from __future__ import annotations
+
+import pytest
+
+from routing_action.agents.discovery import all_providers
+from routing_action.corpus.case import Case
+from routing_action.corpus.cases_file import Corpus
+from routing_action.errors import NothingToRunError, UsageError
+from routing_action.run.plan import (
+    Selection,
+    build_plan,
+    cases_touching,
+    estimate,
+    plan_shards,
+    recorded_durations,
+    touched_skills,
+)
+from tests.result_rows import make_results, make_row
+
+CASES = tuple(Case(case_id=f"c{n}", prompt="p", category=f"k{n % 2}") for n in range(6))
+CORPUS = Corpus("cases.json", CASES, {}, "0" * 64)
+
+
+def ids(**filters: object) -> list[str]:
+    """The case ids that a selection leaves."""
+    selection = Selection(("claude",), **filters)  # type: ignore[arg-type]
+    return [case.case_id for case in build_plan(CORPUS, selection, all_providers()).cases]
+
+
+def test_filters_keep_the_files_order_and_ignore_case() -> None:
+    """Ids and categories in any order and case."""
+    assert ids(case_ids=("C4", "c1")) == ["c1", "c4"]
+    assert ids(categories=("K1",)) == ["c1", "c3", "c5"]
+
+
+def test_the_same_seed_draws_the_same_sample() -> None:
+    """A sample is reproducible, and another seed gives another one."""
+    assert ids(sample=3, seed=5) == ids(sample=3, seed=5)
+    assert len({tuple(ids(sample=3, seed=seed)) for seed in range(20)}) > 1
+    assert ids(sample=99) == [case.case_id for case in CASES]
+
+
+def test_nothing_left_is_an_error_of_its_own() -> None:
+    """Exit code 3 tells an empty selection from a typo in a list."""
+    with pytest.raises(NothingToRunError, match="leave no case of 6"):
+        ids(case_ids=("nope",))
+    with pytest.raises(UsageError, match="no case 'nope'"):
+        ids(case_ids=("c1", "nope"))
+
+
+def test_shards_are_balanced_by_recorded_durations() -> None:
+    """The longest recorded trial of a pair counts."""
+    rows = [make_row(n + 1, case_id=f"c{n}", duration_ms=1000 * (n + 1)) for n in range(6)]
+    durations = recorded_durations([make_results(*rows)])
+    plan = build_plan(CORPUS, Selection(("claude",)), all_providers())
+    first, second = plan_shards(plan, 2, durations)
+    assert (first.key, second.key) == ("claude-s1of2", "claude-s2of2")
+    assert sorted(first.case_ids + second.case_ids) == [case.case_id for case in CASES]
+    assert abs(first.expected_ms - second.expected_ms) <= 1000
+
+
+def test_a_matrix_larger_than_github_takes_is_refused() -> None:
+    """256 jobs are the limit."""
+    many = Corpus("f", tuple(Case(case_id=f"c{n}", prompt="p") for n in range(200)), {}, "0")
+    plan = build_plan(many, Selection(("claude", "codex")), all_providers())
+    with pytest.raises(UsageError, match="more than a matrix can hold"):
+        plan_shards(plan, 200, {})
+
+
+def test_an_estimate_adds_up_what_earlier_runs_took_and_cost() -> None:
+    """A pair that was never run is taken at half a minute; unknown cost is not invented."""
+    plan = build_plan(CORPUS, Selection(("claude",), case_ids=("c0", "c1")), all_providers())
+    row = make_row(1, case_id="c0", duration_ms=10_000, cost_usd=0.5)
+    known = estimate(plan, [make_results(row)])
+    assert (known.seconds, known.cost_usd) == (40, 0.5)
+    assert estimate(plan, []).cost_usd is None
+
+
+def test_edited_skills_select_the_cases_that_name_them_in_any_field() -> None:
+    """Expected, required, optional, disallowed, aliased, or by a file of theirs."""
+    paths = [".claude/skills/Foo-Bar/SKILL.md", "docs/x.md", "skills/x", "a/skills/baz/b/c.md"]
+    skills = touched_skills(paths)
+    assert skills == {"foo-bar", "baz"}
+    fields: list[dict[str, object]] = [
+        {"expected_skill": "p:foo-bar"},
+        {"expected_skill": "other", "required_skills": ["baz"]},
+        {"optional_skills": ["FOO-BAR"]},
+        {"disallowed_skills": ["baz"]},
+        {"expected_skill": "q", "provider_aliases": {"codex": {"foo-bar": "q"}}},
+        {"required_files": ["foo-bar/references/x.md"]},
+        {"expected_skill": "foo"},
+    ]
+    cases = [
+        Case.model_validate({"case_id": f"n{n}", "prompt": "p", **one})
+        for n, one in enumerate(fields)
+    ]
+    assert cases_touching(cases, skills) == ["n0", "n1", "n2", "n3", "n4", "n5"]
