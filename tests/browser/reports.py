@@ -11,8 +11,14 @@ from routing_action.github.run_links import Place
 from routing_action.report.html import write_html
 from routing_action.results.measured import MeasuredHit
 from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitUsage
-from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
-from tests.result_rows import unit_id
+from tests.support.report_values import (
+    HOSTILE,
+    make_delta,
+    make_entry,
+    make_record,
+    make_regression,
+)
+from tests.support.result_rows import unit_id
 
 PLACE = Place(server_url="https://github.test", repository="octo/demo", sha="c" * 40, run_id="7")
 MANY = 30_000

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.chromium import keep_screenshot, open_page, start_browser
 from tests.browser.reports import RED_UNIT, write, write_hostile, write_many, write_mixed
 from tests.live.clis import install_packages
-from tests.report_values import HOSTILE, make_delta, make_entry, make_record
+from tests.support.report_values import HOSTILE, make_delta, make_entry, make_record
 
 # One browser and one large report serve all of them.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser")]

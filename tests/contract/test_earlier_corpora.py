@@ -10,8 +10,8 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import read_cases
 from routing_action.corpus.naming import is_file_token
-from tests.builders import judge_run
-from tests.streams import Record, load, other_tool, run_of, say, shell, skill_path
+from tests.support.builders import judge_run
+from tests.support.streams import Record, load, other_tool, run_of, say, shell, skill_path
 
 FILES = sorted((Path(__file__).parent / "corpora").glob("earlier-*.json"))
 CASES = [(file.stem, case) for file in FILES for case in read_cases(file).cases]

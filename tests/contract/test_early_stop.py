@@ -16,7 +16,7 @@ from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import LineKind
 from routing_action.evidence.verdict import Verdict, judge
-from tests.builders import (
+from tests.support.builders import (
     attempt_line,
     case_of,
     expectations_of,
@@ -25,7 +25,7 @@ from tests.builders import (
     mention_line,
     read_line,
 )
-from tests.recorded import Recording, recordings
+from tests.support.recorded import Recording, recordings
 
 EVERY = (*recordings("cli"), *recordings("other"))
 FOLDERS = {

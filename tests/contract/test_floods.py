@@ -13,7 +13,7 @@ from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
 from routing_action.evidence.prefilter import Prefilter
 from routing_action.evidence.reader_protocol import ReadContext
-from tests.streams import ENDING, OPENING, Record, load, say, shell
+from tests.support.streams import ENDING, OPENING, Record, load, say, shell
 
 AGENTS = ("claude", "codex", "copilot", "gemini")
 EXACT, HELD = 4_000, 6_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.agents.discovery import ENTRY_POINT_GROUP, all_providers
-from tests.streams import AGENTS
+from tests.support.streams import AGENTS
 
 MODULE = """
 from routing_action.evidence.reader_protocol import Provider

@@ -18,7 +18,7 @@ from routing_action.github.run_links import Place
 from routing_action.report.render_all import render_all, render_error
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
-from tests.report_values import SOURCE, make_delta, make_entry, make_regression
+from tests.support.report_values import SOURCE, make_delta, make_entry, make_regression
 
 SHA = "a" * 40
 REQUEST = {"pull_request": {"number": 7, "head": {"sha": SHA}}}

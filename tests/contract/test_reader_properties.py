@@ -20,9 +20,9 @@ from routing_action.evidence.outcome import RunEnd, decide_outcome
 from routing_action.evidence.reader_protocol import ReadContext, Reader
 from routing_action.evidence.transcript import EvidenceLine, Reading
 from routing_action.results.model import UsageTotals
-from tests.builders import SKILLS, lines_of
-from tests.own_agent import STREAM, own_provider
-from tests.recorded import FOLDER, recordings
+from tests.support.builders import SKILLS, lines_of
+from tests.support.own_agent import STREAM, own_provider
+from tests.support.recorded import FOLDER, recordings
 
 READERS = (*all_providers(), "codex-sessions", "own")
 CONTEXTS = (ReadContext(), ReadContext(("/repo/.agents/skills",), "/repo", "/home/user"))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from routing_action.evidence.outcome import Outcome
-from tests.builders import Run, lines_of
-from tests.recorded import FOLDER, Recording, recordings
+from tests.support.builders import Run, lines_of
+from tests.support.recorded import FOLDER, Recording, recordings
 
 MAIN = recordings("cli")
 OTHER = recordings("other")

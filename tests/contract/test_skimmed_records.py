@@ -16,8 +16,8 @@ from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.prefilter import Engine, Prefilter
 from routing_action.evidence.reader_protocol import ReadContext
-from tests.streams import OPENING, jsonl, load, run_of, say, shell
-from tests.ways import ENGINES, read_in_blocks, read_plainly, split_at
+from tests.support.streams import OPENING, jsonl, load, run_of, say, shell
+from tests.support.ways import ENGINES, read_in_blocks, read_plainly, split_at
 
 # ./check.sh --full asks for more.
 EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "100"))

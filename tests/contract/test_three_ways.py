@@ -17,9 +17,9 @@ from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS
 from routing_action.evidence.prefilter import Engine
 from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import EvidenceLine
-from tests.recorded import Recording, recordings
-from tests.streams import AGENTS, jsonl, load, run_of, say, shell, skill_path
-from tests.ways import (
+from tests.support.recorded import Recording, recordings
+from tests.support.streams import AGENTS, jsonl, load, run_of, say, shell, skill_path
+from tests.support.ways import (
     ENGINES,
     blocks_of,
     lines_of_stream,

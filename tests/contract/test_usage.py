@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from routing_action.evidence.transcript import Usage
-from tests.builders import read
-from tests.recorded import recording, recordings
-from tests.streams import claude_call, claude_end, claude_init, claude_result, jsonl
+from tests.support.builders import read
+from tests.support.recorded import recording, recordings
+from tests.support.streams import claude_call, claude_end, claude_init, claude_result, jsonl
 
 RECORDED = {
     "cli/claude/2.1.332/a_skill": (Usage(2500, 84, 0), 0.01168),

@@ -16,8 +16,8 @@ from routing_action.corpus.baseline import Status
 from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.reader_protocol import ReadContext
-from tests.builders import case_of, judge_run, read
-from tests.streams import (
+from tests.support.builders import case_of, judge_run, read
+from tests.support.streams import (
     AGENTS,
     OPENING,
     Record,

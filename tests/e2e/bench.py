@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import ROOT
 from tests.e2e.results_service import runtime_token
-from tests.workflow_files import load_yaml
+from tests.support.command_line import ROOT
+from tests.support.workflow_files import load_yaml
 
 E2E = Path(__file__).resolve().parent
 STANDINS = E2E / "standins"

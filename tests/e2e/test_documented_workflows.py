@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ROOT
 from tests.e2e.bench import AGENTS, Finished, copy_project
 from tests.e2e.test_workflows import GATE, Demo, make_demo
 from tests.integration.test_action_definition import DOCUMENTED, OWN
-from tests.repositories import Repository
+from tests.support.command_line import ROOT
+from tests.support.repositories import Repository
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ SECRETS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "COPILOT_GITHUB_TOKEN")
 KEYS = [word for name in SECRETS for word in ("-s", f"{name}=made-up-secret-of-{name.lower()}")]
 AGENT = f"""import pathlib, sys
 sys.path.insert(0, {str(ROOT)!r})
-from tests.streams import load, run_of, say, shell
+from tests.support.streams import load, run_of, say, shell
 agent = sys.argv[1]
 folder = {{"claude": ".claude", "codex": ".agents", "copilot": ".github"}}[agent]
 file = pathlib.Path(folder, "skills/ship-it/SKILL.md")

@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.bench import E2E, STANDINS
 from tests.integration.test_action_definition import DOCUMENTED
 from tests.live.clis import install_node, install_packages
-from tests.workflow_files import ACTION, WORKFLOWS, read_yaml
+from tests.support.workflow_files import ACTION, WORKFLOWS, read_yaml
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.e2e.bench import E2E, STANDINS, find_standins
 from tests.e2e.results_service import runtime_token
 from tests.e2e.server import GitHub, serve
 from tests.live.clis import install_node, install_packages
-from tests.workflow_files import read_yaml
+from tests.support.workflow_files import read_yaml
 
 pytestmark = pytest.mark.slow
 

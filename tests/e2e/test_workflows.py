@@ -23,7 +23,7 @@ from tests.e2e.bench import AGENTS, E2E, Bench, Finished, copy_project, permissi
 from tests.e2e.server import GitHub, serve
 from tests.fakes.github.repository import Token
 from tests.live.clis import install_node, install_packages
-from tests.repositories import Repository, check_out
+from tests.support.repositories import Repository, check_out
 
 pytestmark = pytest.mark.slow
 

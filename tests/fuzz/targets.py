@@ -26,11 +26,11 @@ from routing_action.results.measured_files import read_batches
 from routing_action.results.read import read_results
 from routing_action.run.output.condense import Condenser
 from routing_action.run.replay.replay_agent import MalformedError, parse_script
-from tests.builders import SKILLS
-from tests.command_line import run_command
-from tests.own_agent import DESCRIPTION
-from tests.recorded import FOLDER, recordings
-from tests.ways import (
+from tests.support.builders import SKILLS
+from tests.support.command_line import run_command
+from tests.support.own_agent import DESCRIPTION
+from tests.support.recorded import FOLDER, recordings
+from tests.support.ways import (
     ENGINES,
     blocks_of,
     lines_of_stream,

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from routing_action.results.unmeasured import read_unmeasured
-from tests.action_stages import Job
-from tests.command_line import FAKE_CLAUDE, ROOT, Finished, loads
 from tests.fakes.github.artifacts import Upload
 from tests.fakes.github.repository import Repository as Github
 from tests.fakes.github.repository import Token
 from tests.fakes.github.server import serve
-from tests.repositories import Repository, check_out, create
-from tests.result_rows import write_results
+from tests.support.action_stages import Job
+from tests.support.command_line import FAKE_CLAUDE, ROOT, Finished, loads
+from tests.support.repositories import Repository, check_out, create
+from tests.support.result_rows import write_results
 
 FORK = {
     "pull_request": {

@@ -11,7 +11,7 @@ from routing_action.agents.discovery import all_providers
 from routing_action.errors import HarnessError, UsageError
 from routing_action.evidence.reader_protocol import Provider
 from routing_action.run.workspace.agent_home import AgentHome, build_environment, make_agent_home
-from tests.sandbox import files_below, ordinary_user, provider, run_agent, write
+from tests.support.sandbox import files_below, ordinary_user, provider, run_agent, write
 
 FAKE = provider(
     home_variables={"FAKE_HOME": ".fake", "FAKE_ROOT": "."},

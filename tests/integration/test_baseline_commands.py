@@ -11,8 +11,8 @@ import pytest
 
 from routing_action.results.batch_folder import render_results
 from routing_action.results.model import UnitResult
-from tests.command_line import ROOT, Finished, Project, loads
-from tests.result_rows import make_results, make_row
+from tests.support.command_line import ROOT, Finished, Project, loads
+from tests.support.result_rows import make_results, make_row
 
 ONE_LINE = """{
   "one": {

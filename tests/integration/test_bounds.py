@@ -27,9 +27,9 @@ from routing_action.run.lifecycle import LifecycleLog
 from routing_action.run.ports import Ports, new_uuid
 from routing_action.run.settings import RunSettings
 from routing_action.run.unit import Launch, UnitRunner
-from tests.builders import case_of
-from tests.command_line import ROOT, Finished, Project, loads
-from tests.result_rows import make_row
+from tests.support.builders import case_of
+from tests.support.command_line import ROOT, Finished, Project, loads
+from tests.support.result_rows import make_row
 
 QUICK = ROOT / "tests" / "fakes" / "quick_agent.sh"
 SPENDER = ROOT / "tests" / "fakes" / "spender.sh"

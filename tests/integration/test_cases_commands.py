@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from routing_action.corpus.seed_prompts import names_skill
-from tests.command_line import ROOT, Project, loads
+from tests.support.command_line import ROOT, Project, loads
 
 SKILLS = {
     "filling-pdf-forms": "Fills and flattens PDF forms from JSON or spreadsheet data. Use when the "

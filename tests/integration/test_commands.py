@@ -9,7 +9,7 @@ import pytest
 
 from routing_action import __version__
 from routing_action.__main__ import main
-from tests.command_line import ROOT, Finished, Project, loads
+from tests.support.command_line import ROOT, Finished, Project, loads
 
 RECORDED = ROOT / "tests" / "recordings" / "cli"
 CLAUDE = RECORDED / "claude" / "2.1.332"

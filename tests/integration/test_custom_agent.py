@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from routing_action.cli.schemas import render_schema
-from tests.builders import NO_CONTEXT, read
-from tests.command_line import ROOT, Finished, Project, loads
-from tests.own_agent import DESCRIPTION, STREAM, own_provider
+from tests.support.builders import NO_CONTEXT, read
+from tests.support.command_line import ROOT, Finished, Project, loads
+from tests.support.own_agent import DESCRIPTION, STREAM, own_provider
 
 ACME = ROOT / "tests" / "fakes" / "acme_agent.py"
 KEY = "acme-key-0123456789"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ROOT
+from tests.support.command_line import ROOT
 
 PAGE = ROOT / "docs" / "agent-routing-tests.md"
 HEADINGS = [

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from routing_action.results.batch_folder import render_results
-from tests.command_line import Finished, Project
-from tests.own_agent import DESCRIPTION
-from tests.result_rows import make_results, make_row
+from tests.support.command_line import Finished, Project
+from tests.support.own_agent import DESCRIPTION
+from tests.support.result_rows import make_results, make_row
 
 KEY = "sk-ant-0123456789abcdef"
 

@@ -16,9 +16,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from routing_action.cli.schemas import render_schema
-from tests.command_line import ROOT, Finished, run_command
-from tests.repositories import Repository, check_out, create
-from tests.result_rows import write_results
+from tests.support.command_line import ROOT, Finished, run_command
+from tests.support.repositories import Repository, check_out, create
+from tests.support.result_rows import write_results
 
 CASES = ["steady", "broken"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from routing_action.errors import HarnessError
 from routing_action.git.command import find_work_tree, run_git
-from tests.sandbox import repository
+from tests.support.sandbox import repository
 
 
 def test_the_output_is_given_as_text(tmp_path: Path) -> None:

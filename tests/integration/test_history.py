@@ -22,7 +22,7 @@ from routing_action.git.base_commit import (
     resolve_commit,
 )
 from routing_action.git.fetch import fetch, redact_addresses
-from tests.repositories import Repository, check_out, create
+from tests.support.repositories import Repository, check_out, create
 
 BASELINE = "evals/provider-baseline.json"
 ENVIRON: Mapping[str, str] = {

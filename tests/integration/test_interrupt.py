@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.results.read import read_results
-from tests.batches import Field, Running, bearing, ended, markers, wait_for
+from tests.support.batches import Field, Running, bearing, ended, markers, wait_for
 
 SHARED = ("--agents", "claude", "--workspace", "shared", "--no-progress")
 

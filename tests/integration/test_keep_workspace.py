@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import Project, loads
+from tests.support.command_line import Project, loads
 
 LOGIN = ".claude/.credentials.json"
 

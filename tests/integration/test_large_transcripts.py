@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from benchmarks.transcripts import write_session
-from tests.command_line import ROOT
-from tests.streams import claude_base, claude_call, claude_end, claude_result, jsonl
+from tests.support.command_line import ROOT
+from tests.support.streams import claude_base, claude_call, claude_end, claude_result, jsonl
 
 # Runs the command line, then tells the peak memory of this image in MiB on standard error.
 PROGRAM = """

@@ -22,8 +22,8 @@ from pathlib import Path
 import pytest
 
 from routing_action.report.choose_progress import wants_view
-from tests.command_line import ROOT, Project, loads
-from tests.terminal_screen import Screen
+from tests.support.command_line import ROOT, Project, loads
+from tests.support.terminal_screen import Screen
 
 LIFECYCLE = re.compile(r"\[routing-action\] \d\d:\d\d:\d\d \[batch:")
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.results.read import read_results
-from tests.batches import Field, bearing, markers
+from tests.support.batches import Field, bearing, markers
 
 UNITS = int(os.environ.get("ROUTING_ACTION_UNITS", "200"))
 MOST_RESIDENT_KB = 100 * 1024

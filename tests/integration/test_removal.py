@@ -12,7 +12,7 @@ import pytest
 
 from routing_action.files import removal
 from routing_action.files.removal import remove_quickly, remove_tree
-from tests.sandbox import ordinary_user, write
+from tests.support.sandbox import ordinary_user, write
 
 
 def test_a_tree_is_gone_with_all_its_kinds_of_files(tmp_path: Path) -> None:

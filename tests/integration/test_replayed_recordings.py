@@ -21,7 +21,7 @@ from routing_action.run.output.capture import TranscriptSink, each_line
 from routing_action.run.process.capabilities import Capabilities
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.replay.recordings import ReplaySet
-from tests.recorded import Recording, recordings
+from tests.support.recorded import Recording, recordings
 
 LIMITS = ProcessLimits(wall_seconds=60)
 LESS = {

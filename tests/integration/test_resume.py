@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.batches import (
+from tests.support.batches import (
     Field,
     bearing,
     check_starts,
@@ -22,7 +22,7 @@ from tests.batches import (
     records,
     wait_for,
 )
-from tests.command_line import Finished, loads
+from tests.support.command_line import Finished, loads
 
 MANNERS = ("load", "talk", "slow", "load", "crash")
 QUICK = ("--agents", "claude", "--max-parallel", "8", "--workspace", "shared", "--no-progress")

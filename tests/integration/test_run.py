@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from routing_action.cli.schemas import render_schema
-from tests.command_line import Project, loads
+from tests.support.command_line import Project, loads
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 

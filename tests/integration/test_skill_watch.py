@@ -12,7 +12,7 @@ from routing_action.evidence.reader_protocol import Provider
 from routing_action.run.workspace import skill_watch
 from routing_action.run.workspace.skill_watch import SkillWatch
 from routing_action.run.workspace.staging import StagedSkills, staged_skills
-from tests.sandbox import provider, write
+from tests.support.sandbox import provider, write
 
 CODEX = provider("codex", skill_folders=(".agents/skills", ".codex/skills"))
 CLAUDE = provider("claude", skill_folders=(".claude/skills",))

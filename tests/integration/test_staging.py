@@ -18,7 +18,7 @@ from routing_action.run.workspace.staging import (
     stage_skills,
     staged_skills,
 )
-from tests.sandbox import files_below, ordinary_user, provider, write
+from tests.support.sandbox import files_below, ordinary_user, provider, write
 
 CODEX = provider("codex", skill_folders=(".agents/skills", ".codex/skills"))
 CLAUDE = provider("claude", skill_folders=(".claude/skills",))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import Project, loads
-from tests.streams import claude_init, jsonl, load, opencode_part, run_of, say
+from tests.support.command_line import Project, loads
+from tests.support.streams import claude_init, jsonl, load, opencode_part, run_of, say
 
 LONG = 300
 

@@ -23,9 +23,9 @@ from routing_action.run.workspace.template import (
     shared_workspace,
 )
 from routing_action.run.workspace.visible_files import copy_file
-from tests.report_values import make_delta, make_regression
-from tests.result_rows import make_results, make_row
-from tests.sandbox import files_below, git, ordinary_user, repository, run_agent, write
+from tests.support.report_values import make_delta, make_regression
+from tests.support.result_rows import make_results, make_row
+from tests.support.sandbox import files_below, git, ordinary_user, repository, run_agent, write
 
 ANSWER = "widget-testing-is-the-answer"
 BATCH = "0b9b4a8e-93f4-4c2e-9a53-6f1f6f1d7a10"

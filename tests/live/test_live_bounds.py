@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.batches import bearing, markers
 from tests.live.batch import AGENTS, LiveBatch, run_scenes, wait_until
 from tests.live.caller import Caller
 from tests.live.conftest import Record
 from tests.live.mock_models import Asked
 from tests.live.scenes import BUSY, DEADLINE_SCENES, FAILING_SCENES, LONG_SCENES, QUICK, Scene
+from tests.support.batches import bearing, markers
 
 SOAK_RUNS = int(os.environ.get("LIVE_SOAK_RUNS", "15"))
 """Real runs of the soak test: three in a round, and six where the next run must sweep."""

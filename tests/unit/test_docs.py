@@ -25,8 +25,8 @@ from routing_action.results.model import (
     UsageTotals,
 )
 from scripts import generate
-from tests.builders import read
-from tests.streams import run_of, shell, skill_text
+from tests.support.builders import read
+from tests.support.streams import run_of, shell, skill_text
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

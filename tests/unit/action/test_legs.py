@@ -17,7 +17,7 @@ from routing_action.gate.describe import build_delta
 from routing_action.gate.model import BaselineSource, Delta
 from routing_action.gate.verdict import Conclusion, Policy
 from routing_action.results.measured import NamedBatch
-from tests.measured import batch, expect, row
+from tests.support.measured import batch, expect, row
 
 MATRIX = json.dumps(
     {

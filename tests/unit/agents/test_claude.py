@@ -9,9 +9,9 @@ import pytest
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
-from tests.builders import Run, read
-from tests.recorded import FOLDER
-from tests.streams import (
+from tests.support.builders import Run, read
+from tests.support.recorded import FOLDER
+from tests.support.streams import (
     Record,
     claude_base,
     claude_call,

@@ -10,9 +10,18 @@ from routing_action.agents.codex_sessions import CodexSessionReader
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
-from tests.builders import Run, read
-from tests.recorded import FOLDER
-from tests.streams import Record, codex_item, codex_shell, jsonl, load, run_of, say, skill_text
+from tests.support.builders import Run, read
+from tests.support.recorded import FOLDER
+from tests.support.streams import (
+    Record,
+    codex_item,
+    codex_shell,
+    jsonl,
+    load,
+    run_of,
+    say,
+    skill_text,
+)
 
 SKILL = "widget-testing"
 PATH = f".agents/skills/{SKILL}/SKILL.md"

@@ -7,9 +7,9 @@ import pytest
 from routing_action.agents.copilot import find_shutdown
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import ApiFailure, Usage
-from tests.builders import Run, read
-from tests.recorded import FOLDER
-from tests.streams import Record, copilot_event, jsonl, load, run_of, say, skill_text
+from tests.support.builders import Run, read
+from tests.support.recorded import FOLDER
+from tests.support.streams import Record, copilot_event, jsonl, load, run_of, say, skill_text
 
 SKILL = "widget-testing"
 PATH = f"/repo/.github/skills/{SKILL}/SKILL.md"

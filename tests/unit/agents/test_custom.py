@@ -11,8 +11,8 @@ from routing_action.agents.custom_model import CustomProvider
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.reader_protocol import Provider
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
-from tests.builders import NO_CONTEXT, Run, read
-from tests.streams import Record, jsonl
+from tests.support.builders import NO_CONTEXT, Run, read
+from tests.support.streams import Record, jsonl
 
 PARTS: dict[str, Any] = {
     "kind": "event",

@@ -6,8 +6,8 @@ import pytest
 
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import LineKind, Usage
-from tests.builders import Run, read
-from tests.streams import Record, jsonl, load, run_of, say, skill_text
+from tests.support.builders import Run, read
+from tests.support.streams import Record, jsonl, load, run_of, say, skill_text
 
 SKILL = "widget-testing"
 PATH = f"/repo/.gemini/skills/{SKILL}/SKILL.md"

@@ -15,7 +15,7 @@ from routing_action.corpus.case import (
     expectations_for,
     select_cases,
 )
-from tests.builders import case_of, expectations_of
+from tests.support.builders import case_of, expectations_of
 
 SKILL = "widget-testing"
 FILE = "widget-testing/SKILL.md"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing_action.corpus.units import DEFAULT_DURATION_MS, build_shards, build_units
-from tests.builders import case_of
+from tests.support.builders import case_of
 
 CASES = [case_of(case_id=f"c{number}") for number in range(6)]
 

@@ -16,7 +16,14 @@ from routing_action.evidence.evidence import (
     explain_hit,
 )
 from routing_action.evidence.transcript import LineKind, SourceKind
-from tests.builders import attempt_line, hits_of, line_of, load_line, mention_line, read_line
+from tests.support.builders import (
+    attempt_line,
+    hits_of,
+    line_of,
+    load_line,
+    mention_line,
+    read_line,
+)
 
 TOKEN = "widget-testing"
 HIT = Hit(

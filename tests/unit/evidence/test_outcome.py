@@ -8,7 +8,7 @@ import pytest
 
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
 from routing_action.evidence.transcript import ApiFailure, EndedBy, Reading
-from tests.builders import FINISHED
+from tests.support.builders import FINISHED
 
 SILENT = Reading()
 OPEN = replace(FINISHED, terminal=False)

@@ -16,8 +16,8 @@ from routing_action.evidence import prefilter
 from routing_action.evidence.evidence import EvidenceCollector, build_hit
 from routing_action.evidence.prefilter import FOLD_TO_ASCII, Engine, Prefilter, has_re2, needle_of
 from routing_action.evidence.transcript import EvidenceLine, LineKind
-from tests.builders import mention_line, read_line
-from tests.ways import ENGINES
+from tests.support.builders import mention_line, read_line
+from tests.support.ways import ENGINES
 
 each_engine = pytest.mark.parametrize("engine", ENGINES)
 LETTERS = "aAkKsSiIßẞſ\u212aıİ\u0307ﬁéÉςΣ-_/\\.:x \n'\""

@@ -7,7 +7,7 @@ import pytest
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.evidence.reader_protocol import Provider, ReadContext
 from routing_action.evidence.tiers import TIER_ONE
-from tests.streams import AGENTS
+from tests.support.streams import AGENTS
 
 each_provider = pytest.mark.parametrize("provider", all_providers().values(), ids=lambda p: p.name)
 

@@ -18,7 +18,7 @@ from routing_action.evidence.tiers import (
     score_proof_line,
 )
 from routing_action.evidence.transcript import EvidenceLine, LineKind, SourceKind
-from tests.builders import (
+from tests.support.builders import (
     attempt_line,
     base_line,
     line_of,

@@ -10,7 +10,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Reading
 from routing_action.evidence.verdict import FailureCategory, FailureKind, Verdict
-from tests.builders import (
+from tests.support.builders import (
     FINISHED,
     attempt_line,
     base_line,

@@ -15,8 +15,8 @@ from routing_action.gate.baselines import (
     parse_baseline,
     read_baseline,
 )
-from tests.bad_files import expect_refusal
-from tests.command_line import ROOT
+from tests.support.bad_files import expect_refusal
+from tests.support.command_line import ROOT
 
 GOOD = '{"a": {"claude": {"expected_status": "pass"}}}'
 

@@ -12,7 +12,7 @@ from routing_action.corpus.baseline import BaselineEntry, MadeWith
 from routing_action.gate.comparison import DeltaKind, Tree, compare
 from routing_action.gate.verdict import Conclusion, Gate, Policy, decide_gate
 from routing_action.results.measured import gather
-from tests.measured import Entries, Word, batch, expect, judge, only, row
+from tests.support.measured import Entries, Word, batch, expect, judge, only, row
 
 PAIR = ("a", "claude")
 

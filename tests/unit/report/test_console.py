@@ -13,7 +13,7 @@ from routing_action.evidence.transcript import SourceKind
 from routing_action.report.cells import cell_width
 from routing_action.report.console import ConsoleStyle, render_console
 from routing_action.results.model import KEPT_WORKSPACE, Results, TokenHit
-from tests.result_rows import make_results, make_row
+from tests.support.result_rows import make_results, make_row
 
 HIT = TokenHit(
     best_score=60,

@@ -20,7 +20,7 @@ from routing_action.report.console import ConsoleStyle
 from routing_action.report.delta_text import render_delta_text
 from routing_action.report.render import render_markdown
 from routing_action.results.measured import MeasuredHit, MeasuredSkill
-from tests.measured import batch, expect, row
+from tests.support.measured import batch, expect, row
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SOURCE = BaselineSource(

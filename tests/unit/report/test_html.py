@@ -22,7 +22,13 @@ from routing_action.report import html_data
 from routing_action.report.html import STATIC_ROWS, write_html
 from routing_action.results.measured import MeasuredHit
 from routing_action.results.unit_row import TranscriptLine, UnitRecord
-from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
+from tests.support.report_values import (
+    HOSTILE,
+    make_delta,
+    make_entry,
+    make_record,
+    make_regression,
+)
 
 PLACE = Place(server_url="https://github.test", repository="octo/demo", sha="c" * 40,
               run_id="7", run_number=12)  # fmt: skip

@@ -18,7 +18,13 @@ from routing_action.gate.verdict import Conclusion
 from routing_action.github.run_links import Place
 from routing_action.report.junit import render_junit
 from routing_action.results.measured import MeasuredHit
-from tests.report_values import HOSTILE, make_delta, make_entry, make_record, make_regression
+from tests.support.report_values import (
+    HOSTILE,
+    make_delta,
+    make_entry,
+    make_record,
+    make_regression,
+)
 
 SCHEMAS = ("windyroad-junit.xsd", "jenkins-junit-10.xsd")
 NOWHERE = Place()

@@ -10,8 +10,8 @@ import pytest
 from routing_action.report.live import LiveView, Terminal
 from routing_action.report.progress import Progress
 from routing_action.report.progress_view import ViewLook, ViewSize
-from tests.result_rows import make_row
-from tests.terminal_screen import Screen
+from tests.support.result_rows import make_row
+from tests.support.terminal_screen import Screen
 
 
 class FakeTerminal(Terminal):

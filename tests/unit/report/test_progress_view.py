@@ -18,7 +18,7 @@ from routing_action.report.progress_view import (
     render_outcome,
     render_progress,
 )
-from tests.progress_bench import ProgressBench
+from tests.support.progress_bench import ProgressBench
 
 WIDTHS = [60, 80, 120, 200]
 LONG = "claude:review-a-pull-request-that-changes-the-public-interface-of-the-billing-service-17"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_action.report.terminal_block import BlockLine, TerminalBlock
-from tests.terminal_screen import Screen
+from tests.support.terminal_screen import Screen
 
 
 class Bench:

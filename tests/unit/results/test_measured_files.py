@@ -14,7 +14,7 @@ from routing_action.results import measured_files, row_blocks
 from routing_action.results.batch_folder import render_results
 from routing_action.results.measured import NamedBatch
 from routing_action.results.measured_files import read_batches
-from tests.result_rows import make_results, make_row
+from tests.support.result_rows import make_results, make_row
 
 BATCH = json.loads(render_results(make_results(make_row(1), make_row(2, case_id="two"))))
 

@@ -13,7 +13,7 @@ from routing_action.results.model import (
     summarise,
     summarise_pairs,
 )
-from tests.result_rows import make_results, make_row
+from tests.support.result_rows import make_results, make_row
 
 PASS, FAIL, INFRA = Status.PASS, Status.FAIL, Status.INFRA_ERROR
 

@@ -10,7 +10,7 @@ import pytest
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.errors import DocumentError
 from routing_action.results.read import read_results
-from tests.bad_files import expect_refusal
+from tests.support.bad_files import expect_refusal
 
 GOOD = {"case_id": "one", "prompt": "Do it.", "expected_skill": "foo"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from routing_action.results.measured import MeasuredOptions
 from routing_action.results.rerun import build_run_command, select_case
-from tests.result_rows import make_results
+from tests.support.result_rows import make_results
 
 
 def options(**changes: Any) -> MeasuredOptions:  # noqa: ANN401 - any field

@@ -12,8 +12,8 @@ from routing_action.results.measured import MeasuredHit
 from routing_action.results.transcript_lines import Transcripts
 from routing_action.results.unit_files import stream_units
 from routing_action.results.unit_row import UnitRow
-from tests.report_values import make_record
-from tests.result_rows import make_results, make_row, unit_id
+from tests.support.report_values import make_record
+from tests.support.result_rows import make_results, make_row, unit_id
 
 
 def row(*lines: int, place: str = "mention at stdout line {}", name: str = unit_id(1)) -> UnitRow:

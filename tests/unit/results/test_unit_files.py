@@ -13,7 +13,7 @@ from routing_action.results import row_blocks, unit_files
 from routing_action.results.batch_folder import render_results
 from routing_action.results.model import Options, Results
 from routing_action.results.unit_files import stream_units
-from tests.result_rows import make_results, make_row
+from tests.support.result_rows import make_results, make_row
 
 
 def write(folder: Path, results: Results, **layout: Any) -> Path:  # noqa: ANN401

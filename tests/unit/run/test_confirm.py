@@ -7,8 +7,8 @@ from routing_action.corpus.case import Case
 from routing_action.corpus.units import build_units
 from routing_action.evidence.outcome import Outcome
 from routing_action.run.confirm import in_order, units_to_confirm
-from tests.measured import expect
-from tests.result_rows import make_row
+from tests.support.measured import expect
+from tests.support.result_rows import make_row
 
 CASES = [Case(case_id=name, prompt="p") for name in ("red", "green", "known", "late", "new")]
 UNITS = build_units(CASES, ["claude"], trials=1)

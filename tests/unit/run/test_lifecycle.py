@@ -11,7 +11,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.results.model import Summary, UnitResult
 from routing_action.run.lifecycle import LifecycleLog
-from tests.result_rows import make_row
+from tests.support.result_rows import make_row
 
 
 def follow(*, quiet: bool) -> list[str]:

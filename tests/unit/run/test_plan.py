@@ -17,7 +17,7 @@ from routing_action.run.plan import (
     recorded_durations,
     touched_skills,
 )
-from tests.result_rows import make_results, make_row
+from tests.support.result_rows import make_results, make_row
 
 CASES = tuple(Case(case_id=f"c{n}", prompt="p", category=f"k{n % 2}") for n in range(6))
 CORPUS = Corpus("cases.json", CASES, {}, "0" * 64)

@@ -14,7 +14,7 @@ from routing_action.agents.reading.records import RecordReader
 from routing_action.agents.reading.standard_error import StderrRule
 from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind
-from tests.streams import jsonl, skill_text
+from tests.support.streams import jsonl, skill_text
 
 PATH = "/r/.agents/skills/w/SKILL.md"
 

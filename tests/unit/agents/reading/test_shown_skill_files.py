@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_action.agents.reading.shown_skill_files import in_a_skills_root, shown_files
-from tests.streams import skill_text
+from tests.support.streams import skill_text
 
 W = "skills/widget-testing/SKILL.md"
 O = "skills/order-api/SKILL.md"  # noqa: E741 - the other skill

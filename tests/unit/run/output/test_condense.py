@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from routing_action.run.output import condense
 from routing_action.run.output.condense import Condenser
-from tests.ways import split_at
+from tests.support.ways import split_at
 
 LIMIT = 10_000
 

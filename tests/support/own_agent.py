@@ -8,7 +8,7 @@ import tomllib
 from routing_action.agents.custom import build_provider
 from routing_action.agents.custom_model import RoutingFile
 from routing_action.evidence.reader_protocol import Provider
-from tests.command_line import ROOT
+from tests.support.command_line import ROOT
 
 _GUIDE = (ROOT / "docs/how-to/use-a-custom-agent.md").read_text(encoding="utf-8")
 

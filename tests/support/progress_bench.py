@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from routing_action.report.progress import Progress
-from tests.result_rows import make_row
+from tests.support.result_rows import make_row
 
 
 class ProgressBench:

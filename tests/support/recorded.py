@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from routing_action.evidence.outcome import RunEnd
-from tests.builders import SKILLS, Run, read
+from tests.support.builders import SKILLS, Run, read
 
-FOLDER = Path(__file__).parent / "recordings"
+FOLDER = Path(__file__).parents[1] / "recordings"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import ROOT, Finished, Project
+from tests.support.command_line import ROOT, Finished, Project
 
 QUICK_AGENT = ROOT / "tests" / "fakes" / "quick_agent.sh"
 VOLATILE = {"unit_run_id", "duration_ms", "started_at_utc", "ended_at_utc", "survivors", "command"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from routing_action.agents.discovery import all_providers
 from routing_action.run.workspace.agent_home import AgentHome, build_environment, list_withheld
-from tests.sandbox import provider
+from tests.support.sandbox import provider
 
 HOME = AgentHome(Path("/h"))
 TOKEN = "ghs_0123456789abcdef"

@@ -15,7 +15,7 @@ from typing import Any
 
 from routing_action.__main__ import main
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FAKE_CLAUDE = ROOT / "tests" / "fakes" / "fake_claude.py"
 
 

@@ -11,7 +11,7 @@ from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import BaselineSource, Delta, DeltaEntry, Totals
 from routing_action.gate.verdict import Conclusion
 from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitRow
-from tests.result_rows import unit_id
+from tests.support.result_rows import unit_id
 
 HOSTILE = (
     "</script><script>window.hit = 1</script>",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from routing_action.action.inputs import variable
-from tests.command_line import Finished, run_command
+from tests.support.command_line import Finished, run_command
 
 _OUTPUT = re.compile(r"^([\w-]+)<<(\S+)\n(.*?)\n\2\n", re.MULTILINE | re.DOTALL)
 _SECRETS = re.compile(r"_API_KEY$|_TOKEN$|_TEMPLATE$")
