@@ -41,14 +41,14 @@ from routing_action.gate.baselines_to_compare import Baselines  # noqa: E402
 from routing_action.gate.describe import build_delta  # noqa: E402
 from routing_action.gate.model import BaselineSource, Delta  # noqa: E402
 from routing_action.gate.verdict import Policy  # noqa: E402
-from routing_action.github.run_links import Place  # noqa: E402
+from routing_action.github.publication import RunLinks  # noqa: E402
 from routing_action.report.html import write_html  # noqa: E402
 from routing_action.report.junit import write_junit  # noqa: E402
 from routing_action.results.measured_files import read_batches  # noqa: E402
 from routing_action.results.unit_files import stream_units  # noqa: E402
 
 GOAL, GOAL_MB, GOAL_MS = 1.0, 60, 200
-PLACE = Place(server_url="https://github.com", repository="octo/demo", sha="a" * 40, run_id="1")
+PLACE = RunLinks(server_url="https://github.com", repository="octo/demo", sha="a" * 40, run_id="1")
 KEYS = "case-0123 codex"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 

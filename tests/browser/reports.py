@@ -7,7 +7,7 @@ from pathlib import Path
 from routing_action.corpus.baseline import Status
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.html import write_html
 from routing_action.results.measured import MeasuredHit
 from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitUsage
@@ -20,7 +20,7 @@ from tests.support.report_values import (
 )
 from tests.support.result_rows import unit_id
 
-PLACE = Place(server_url="https://github.test", repository="octo/demo", sha="c" * 40, run_id="7")
+PLACE = RunLinks(server_url="https://github.test", repository="octo/demo", sha="c" * 40, run_id="7")
 MANY = 30_000
 RED_UNIT = unit_id(3)
 

@@ -21,15 +21,14 @@ from routing_action.github.comments import (
 from routing_action.github.context import Context
 from routing_action.github.door import PyGithubDoor
 from routing_action.github.failures import ApiError, PermissionMissingError
-from routing_action.github.publication import Annotation, CheckOutput
-from routing_action.github.run_links import Place
+from routing_action.github.publication import Annotation, CheckOutput, RunLinks
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
 from tests.fakes.github.server import serve
 from tests.support.command_line import run_command
 
 OURS = Marker("routing", "a" * 40, "11", number=5, attempt=1, conclusion="failure", news="abc")
-PLACE = Place("https://github.example", NAME, "a" * 40, run_id="11", run_attempt=1)
+PLACE = RunLinks("https://github.example", NAME, "a" * 40, run_id="11", run_attempt=1)
 
 
 @pytest.fixture

@@ -9,12 +9,11 @@ import pytest
 
 from routing_action.github.checks import publish_check
 from routing_action.github.failures import PermissionMissingError
-from routing_action.github.publication import Annotation, CheckOutput
-from routing_action.github.run_links import Place
+from routing_action.github.publication import Annotation, CheckOutput, RunLinks
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
 
-PLACE = Place("https://github.example", NAME, "a" * 40, run_id="11", run_attempt=1)
+PLACE = RunLinks("https://github.example", NAME, "a" * 40, run_id="11", run_attempt=1)
 
 
 @pytest.fixture

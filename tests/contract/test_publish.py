@@ -14,7 +14,7 @@ from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion
 from routing_action.github.comments import CommentMode, parse_marker
 from routing_action.github.context import Context
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import render_all, render_error
 from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
@@ -156,7 +156,7 @@ def test_the_pull_request_of_another_run_is_proven_by_its_head(repository: Repos
 @pytest.mark.slow
 def test_news_are_new_only_where_rows_change() -> None:
     """A second red run with the same rows says nothing new; green says nothing at all."""
-    place = Place()
+    place = RunLinks()
     red = marker_for(delta_of("REGRESSION"), place)
     assert red.news == marker_for(delta_of("REGRESSION"), replace(place, run_number=9)).news
     assert red.news != marker_for(delta_of("IMPROVEMENT"), place).news

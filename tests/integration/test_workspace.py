@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import HarnessError
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.comment import render_comment
 from routing_action.report.html import write_html
 from routing_action.results.batch_folder import render_results
@@ -313,14 +313,14 @@ def test_p8_a_report_of_ours_is_left_out_whatever_its_name(tmp_path: Path, temp_
     """A delta, results, the page and the comment hold prompts and expectations (P8)."""
     delta = make_delta(make_regression("widget"))
     page = StringIO()
-    write_html(page, delta, (), Place())
+    write_html(page, delta, (), RunLinks())
     reports = {
         "delta.json": delta.model_dump_json(indent=2),
         "one-line.json": delta.model_dump_json(),
         "docs/copied.json": render_results(make_results(make_row())),
         "report.html": page.getvalue(),
         "site/Page.HTML": page.getvalue(),
-        "comment.md": render_comment(delta, Place()),
+        "comment.md": render_comment(delta, RunLinks()),
     }
     kept = {
         "a.json": '{"schema_version": 1}',

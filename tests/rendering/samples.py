@@ -17,10 +17,10 @@ from routing_action.gate.model import (
     Totals,
 )
 from routing_action.gate.verdict import Conclusion
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.comment import render_comment, render_superseded
 
-PLACE = Place(
+PLACE = RunLinks(
     server_url="https://github.com",
     repository="octo/demo",
     sha="b" * 40,

@@ -15,7 +15,7 @@ from routing_action.github.comments import Bodies, CommentMode, Marker, StickyCo
 from routing_action.github.commits import find_pull_request
 from routing_action.github.context import Context
 from routing_action.github.failures import PermissionMissingError
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import Rendered
 from routing_action.report.view import build_view
 
@@ -37,7 +37,7 @@ def publish(
     *,
     client: Client,
     context: Context,
-    place: Place,
+    place: RunLinks,
     mode: CommentMode,
     hint: int | None = None,
 ) -> Publication:
@@ -83,17 +83,17 @@ def _warnings(failures: list[GitHubError]) -> tuple[str, ...]:
     return (warning, *others)
 
 
-def marker_for(delta: Delta, place: Place) -> Marker:
+def marker_for(delta: Delta, place: RunLinks) -> Marker:
     """The marker of a comment about a delta; its news change when the rows worth a look do."""
     return _marker(place, delta.conclusion, _news(delta))
 
 
-def error_marker(message: str, place: Place) -> Marker:
+def error_marker(message: str, place: RunLinks) -> Marker:
     """The marker of a comment about a gate that could not decide."""
     return _marker(place, Conclusion.FAILURE, _digest(message))
 
 
-def _marker(place: Place, conclusion: Conclusion, news: str) -> Marker:
+def _marker(place: RunLinks, conclusion: Conclusion, news: str) -> Marker:
     return Marker(
         key=place.key,
         sha=place.sha,

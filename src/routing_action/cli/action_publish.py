@@ -13,7 +13,7 @@ from routing_action.github.artifacts import REPORT, fetch_artifacts, list_artifa
 from routing_action.github.client import Client
 from routing_action.github.comments import CommentMode, Marker
 from routing_action.github.context import Context
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import Rendered, render_all, render_error
 
 DELTA_FILE = "delta.json"
@@ -39,7 +39,7 @@ def publish_report(step: Step) -> ExitCode:
     return ExitCode.GITHUB if done.warnings and is_task else ExitCode.PASSED
 
 
-def _render(step: Step, report: Path, place: Place) -> tuple[Rendered, Marker, int | None]:
+def _render(step: Step, report: Path, place: RunLinks) -> tuple[Rendered, Marker, int | None]:
     """The delta's views; where there is no delta, why there is none. Last, its pull request."""
     delta_file = report / DELTA_FILE
     if not delta_file.is_file():
@@ -63,7 +63,7 @@ def _read_error(report: Path) -> str:
 def _post(
     step: Step,
     report: Path,
-    place: Place,
+    place: RunLinks,
     rendered: Rendered,
     marker: Marker,
     hint: int | None,

@@ -12,7 +12,7 @@ from routing_action.errors import UsageError
 from routing_action.gate.deltas import read_delta
 from routing_action.gate.model import Delta
 from routing_action.github.context import read_context
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.delta_text import render_delta_text
 from routing_action.report.render_all import (
     render_all,
@@ -91,7 +91,7 @@ def _write_file(
     output_format: str,
     output: Path | None,
     delta: Delta,
-    place: Place,
+    place: RunLinks,
     results: tuple[Path, ...],
     templates: Path | None,
 ) -> None:
@@ -104,7 +104,7 @@ def _write_file(
         write_junit_file(output, delta, place, results)
 
 
-def _render(output_format: str, delta: Delta, place: Place, templates: Path | None) -> str:
+def _render(output_format: str, delta: Delta, place: RunLinks, templates: Path | None) -> str:
     if output_format == "text":
         return render_delta_text(delta, stdout_style(os.environ)) + "\n"
     rendered, warnings = render_all(delta, place, templates)

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from routing_action.github.client import Client
-from routing_action.github.publication import Annotation, CheckOutput
-from routing_action.github.run_links import Place
+from routing_action.github.publication import Annotation, CheckOutput, RunLinks
 
 BATCH = 50
 TEXT_BYTES = 65_535
@@ -16,7 +15,7 @@ DETAIL_BYTES = 64_000
 TITLE_LENGTH = 255
 
 
-def publish_check(client: Client, place: Place, output: CheckOutput) -> str:
+def publish_check(client: Client, place: RunLinks, output: CheckOutput) -> str:
     """Make the check run on `place.sha`, or bring this run's own up to date; its address.
 
     More annotations than fit into one request follow in further ones, which append. Raises
@@ -50,7 +49,7 @@ def publish_check(client: Client, place: Place, output: CheckOutput) -> str:
 
 
 def _find(
-    client: Client, place: Place, name: str, own: str, *, more_than: int = -1
+    client: Client, place: RunLinks, name: str, own: str, *, more_than: int = -1
 ) -> dict[str, Any] | None:
     """This run's check run; None where there is none with more annotations than that."""
     path = f"/repos/{place.repository}/commits/{place.sha}/check-runs"

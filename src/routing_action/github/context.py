@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from routing_action.errors import UsageError
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 
 MAX_EVENT_BYTES = 32 * 2**20
 """Above what GitHub sends: 25 MB."""
@@ -65,9 +65,9 @@ class Context:
         # For a comment, GITHUB_SHA is the default branch's, which nobody asked about.
         return "" if self.event_name == "issue_comment" else self.sha
 
-    def place(self, key: str, report_url: str = "") -> Place:
+    def place(self, key: str, report_url: str = "") -> RunLinks:
         """The run as links need it."""
-        return Place(
+        return RunLinks(
             server_url=self.server_url,
             repository=self.repository,
             sha=self.head_sha,

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
-from routing_action.github.publication import Annotation, CheckOutput, Level
-from routing_action.github.run_links import Place
+from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
 from routing_action.report.escape import cut, printable
 from routing_action.report.limits import cut_bytes
 from routing_action.report.remedies import find_remedy
@@ -25,7 +24,7 @@ _QUIET = (DeltaKind.NEW, DeltaKind.REMOVED, DeltaKind.IMPROVEMENT)
 
 def build_check(
     delta: Delta,
-    place: Place,
+    place: RunLinks,
     *,
     overrides: Path | None = None,
     budget: int = CHECK_BYTES,
@@ -53,7 +52,7 @@ def build_check(
     )
 
 
-def check_name(place: Place) -> str:
+def check_name(place: RunLinks) -> str:
     """The name of the check run, which branch protection can ask for."""
     key = cut(printable(place.key), 100)
     return "routing gate" if key == "routing" else f"routing gate ({key})"

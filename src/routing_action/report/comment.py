@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from routing_action.gate.model import Delta
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.escape import link, phrase
 from routing_action.report.limits import cut_bytes
 from routing_action.report.render import Renderer
@@ -14,7 +14,7 @@ COMMENT_BYTES = 60_000
 
 
 def render_comment(
-    delta: Delta, place: Place, *, overrides: Path | None = None, budget: int = COMMENT_BYTES
+    delta: Delta, place: RunLinks, *, overrides: Path | None = None, budget: int = COMMENT_BYTES
 ) -> str:
     """The body in at most `budget` bytes of UTF-8, without the marker that finds it again.
 
@@ -23,7 +23,7 @@ def render_comment(
     return Renderer(delta, place, overrides).render("comment.md.j2", budget)
 
 
-def render_superseded(place: Place, reason: str) -> str:
+def render_superseded(place: RunLinks, reason: str) -> str:
     """What replaces an earlier, red comment when there is nothing to report now, and why."""
     said = phrase(reason, limit=300)
     run = link("the present run", place.run_url) if place.run_url else "the present run"

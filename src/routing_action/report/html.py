@@ -14,7 +14,7 @@ from typing import TextIO
 
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.html_data import stream_pairs, stream_units, to_script
 from routing_action.report.render import stream_html
 from routing_action.report.view import build_view
@@ -28,7 +28,7 @@ def write_html(
     out: TextIO,
     delta: Delta,
     records: Iterable[UnitRecord],
-    place: Place,
+    place: RunLinks,
     *,
     overrides: Path | None = None,
 ) -> None:
@@ -57,7 +57,7 @@ def _is_worth_a_look(row: DeltaEntry) -> bool:
     return row.kind is not DeltaKind.OK or row.flaky or bool(row.not_alike)
 
 
-def _meta(delta: Delta, place: Place) -> dict[str, object]:
+def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
     return {
         "agents": tuple(dict.fromkeys((*delta.agents, *(row.agent for row in delta.rows)))),
         "kinds": [kind.value for kind in DeltaKind],

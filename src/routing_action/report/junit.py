@@ -17,7 +17,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.verdict import Conclusion
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import rerun_command
@@ -42,14 +42,14 @@ class _Suite:
     room: int = _MAX_OUT
 
 
-def render_junit(delta: Delta, records: Iterable[UnitRecord], place: Place) -> str:
+def render_junit(delta: Delta, records: Iterable[UnitRecord], place: RunLinks) -> str:
     """The document as text; see `write_junit`."""
     out = StringIO()
     write_junit(out, delta, records, place)
     return out.getvalue()
 
 
-def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place: Place) -> None:
+def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place: RunLinks) -> None:
     """Write a suite for each provider and a test case for each of its cases.
 
     A row that gates is a failure of the type of its word, an INFRA row an error; one without a
@@ -112,7 +112,7 @@ def _is_red(row: DeltaEntry) -> bool:
     return _judge(row) in {"failure", "error"}
 
 
-def _suite(delta: Delta, suite: _Suite, number: int, place: Place) -> Iterator[str]:
+def _suite(delta: Delta, suite: _Suite, number: int, place: RunLinks) -> Iterator[str]:
     verdicts = [_judge(row) for row in suite.rows]
     yield _open_suite(delta, suite.agent, number, verdicts, seconds=sum(suite.seconds.values()))
     yield _properties(_suite_facts(delta, suite.agent, place))
@@ -150,7 +150,7 @@ def _close_suite(proofs: str) -> str:
     return f"    <system-out>{_text(proofs)}</system-out>\n    <system-err/>\n  </testsuite>\n"
 
 
-def _suite_facts(delta: Delta, agent: str, place: Place) -> dict[str, str]:
+def _suite_facts(delta: Delta, agent: str, place: RunLinks) -> dict[str, str]:
     facts = {
         "cases_file": delta.cases_file,
         "commit": delta.commit or "",

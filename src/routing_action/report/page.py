@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from routing_action.gate.model import Delta
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.limits import Space
 from routing_action.report.page_rows import PageRow, build_rows, find_mark, find_torn_cases
 from routing_action.report.view import DeltaView, build_view, cell_text
@@ -128,7 +128,7 @@ class Page:
         )
 
 
-def build_page(delta: Delta, place: Place) -> Page:
+def build_page(delta: Delta, place: RunLinks) -> Page:
     """Everything that a report in markdown can show, of a delta made at a place."""
     view = build_view(delta)
     torn = find_torn_cases(delta.rows)
@@ -178,7 +178,7 @@ def _matrix(view: DeltaView, agents: Sequence[str]) -> tuple[CaseCells, ...]:
     )
 
 
-def _baseline(delta: Delta, place: Place) -> BaselineFacts:
+def _baseline(delta: Delta, place: RunLinks) -> BaselineFacts:
     source = delta.baseline
     return BaselineFacts(
         path=source.path,
@@ -204,7 +204,7 @@ def _facts(delta: Delta, agent: str, changed: Sequence[PageRow]) -> AgentFacts:
     )
 
 
-def _download(place: Place) -> str:
+def _download(place: RunLinks) -> str:
     """GitHub CLI's command that fetches the results of the run into the folder RESULTS."""
     if not (place.repository and _RUN_ID.fullmatch(place.run_id)):
         return ""

@@ -13,7 +13,7 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, excerpt
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, can_accept, rerun_command
@@ -98,7 +98,7 @@ class PageRow:
     docs_url: str
 
 
-def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: Place) -> tuple[PageRow, ...]:
+def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> tuple[PageRow, ...]:
     """Some rows of a delta with their commands and addresses: red ones, then the given order."""
     passing: dict[str, list[str]] = {}
     for row in delta.rows:
@@ -128,7 +128,7 @@ def _same(row: PageRow) -> object:
 
 
 def _row(
-    delta: Delta, row: DeltaEntry, place: Place, passing: Sequence[str], skills: _Skills
+    delta: Delta, row: DeltaEntry, place: RunLinks, passing: Sequence[str], skills: _Skills
 ) -> PageRow:
     is_measured = row.got is not None
     fails = row.gates and row.got is Status.FAIL
@@ -219,7 +219,7 @@ def _declaration(row: DeltaEntry) -> str:
     return json.dumps({row.case_id: {row.agent: entry}}, ensure_ascii=False)
 
 
-def _docs_url(row: DeltaEntry, place: Place) -> str:
+def _docs_url(row: DeltaEntry, place: RunLinks) -> str:
     if row.failure_kind not in _KINDS:
         return ""
     return place.docs_page(f"reference/failure-kinds.md#{row.failure_kind}")

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from routing_action.errors import RoutingActionError, UsageError
 from routing_action.gate.model import Delta
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase, printable
 from routing_action.report.limits import Space, count_bytes, fit
 from routing_action.report.page import Page, build_page
@@ -35,7 +35,7 @@ _Rendered = TypeVar("_Rendered")
 
 def render_markdown(delta: Delta, overrides: Path | None = None) -> str:
     """The delta as GitHub markdown, whole; `overrides` may hold templates that extend ours."""
-    return Renderer(delta, Place(), overrides).render("comment.md.j2", _NO_LIMIT)
+    return Renderer(delta, RunLinks(), overrides).render("comment.md.j2", _NO_LIMIT)
 
 
 def stream_html(
@@ -89,7 +89,7 @@ class Renderer:
     """Renders templates for one delta, at one place, with a folder of overrides or without."""
 
     delta: Delta
-    place: Place
+    place: RunLinks
     overrides: Path | None = None
     _kept: dict[tuple[object, str, int], Markup] = field(default_factory=dict)
 

@@ -9,8 +9,7 @@ from typing import TextIO, overload
 
 from routing_action.evidence.gc_pause import no_collector
 from routing_action.gate.model import Delta
-from routing_action.github.publication import CheckOutput
-from routing_action.github.run_links import Place
+from routing_action.github.publication import CheckOutput, RunLinks
 from routing_action.report.escape import code_block
 from routing_action.results.batch_folder import stream_atomically, write_atomically
 from routing_action.results.unit_files import stream_units
@@ -64,7 +63,7 @@ class Rendered:
 
 
 def render_all(
-    delta: Delta, place: Place, templates: Path | None = None
+    delta: Delta, place: RunLinks, templates: Path | None = None
 ) -> tuple[Rendered, tuple[str, ...]]:
     """Everything that is posted, and warnings about templates that could not be used."""
     # jinja2 is imported only where something is rendered.
@@ -88,7 +87,7 @@ def render_all(
     return rendered, ((warning,) if warning else ())
 
 
-def render_error(message: str, place: Place) -> Rendered:
+def render_error(message: str, place: RunLinks) -> Rendered:
     """What is posted where the gate could not decide at all: a red one that says why."""
     from routing_action.report.check import check_name  # noqa: PLC0415
 
@@ -111,7 +110,7 @@ def render_error(message: str, place: Place) -> Rendered:
 def write_reports(
     delta: Delta,
     folder: Path,
-    place: Place,
+    place: RunLinks,
     *,
     results: Sequence[Path] = (),
     templates: Path | None = None,
@@ -132,7 +131,7 @@ def write_reports(
 def write_html_file(
     file: Path,
     delta: Delta,
-    place: Place,
+    place: RunLinks,
     results: Sequence[Path],
     templates: Path | None = None,
 ) -> str:
@@ -149,7 +148,7 @@ def write_html_file(
     return prefer_overrides(draw, templates)[1]
 
 
-def write_junit_file(file: Path, delta: Delta, place: Place, results: Sequence[Path]) -> None:
+def write_junit_file(file: Path, delta: Delta, place: RunLinks, results: Sequence[Path]) -> None:
     """Write the JUnit XML."""
     from routing_action.report.junit import write_junit  # noqa: PLC0415
 

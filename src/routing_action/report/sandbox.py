@@ -27,7 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, phrase
 
 OWN_PREFIX = "routing-action"
@@ -112,7 +112,7 @@ class Reader(ImmutableSandboxedEnvironment):
         if isinstance(obj, Macro | BlockReference) or obj is _range:
             return True
         owner, name = getattr(obj, "__self__", None), getattr(obj, "__name__", "")
-        if isinstance(obj, MethodType) and isinstance(owner, LoopContext | Place):
+        if isinstance(obj, MethodType) and isinstance(owner, LoopContext | RunLinks):
             return True
         if isinstance(owner, dict) and name in _METHODS_OF_MAPPINGS:
             return True

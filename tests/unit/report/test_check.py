@@ -7,7 +7,7 @@ import pytest
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import DeltaEntry
 from routing_action.gate.verdict import Conclusion
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.check import build_check
 from tests.rendering import samples
 from tests.rendering.samples import PLACE, entry, filled, huge, make, quiet, regression
@@ -73,7 +73,7 @@ def test_more_pairs_than_the_maximum_are_counted() -> None:
 def test_titles_messages_and_details_keep_their_limits() -> None:
     """Whatever an agent prints."""
     for text in ("x" * 100_000, "😀" * 30_000, "a\x00\n\u202e" * 9_000):
-        check = build_check(filled(text), Place())
+        check = build_check(filled(text), RunLinks())
         assert len(check.title) <= 255
         for annotation in build_check(
             filled(text).model_copy(update={"cases_file": "c"}), PLACE
@@ -87,7 +87,7 @@ def test_titles_messages_and_details_keep_their_limits() -> None:
 
 def test_the_name_tells_several_gates_apart() -> None:
     """One check run for each key."""
-    assert build_check(make(quiet()), Place(key="nightly")).name == "routing gate (nightly)"
+    assert build_check(make(quiet()), RunLinks(key="nightly")).name == "routing gate (nightly)"
 
 
 def test_the_summary_has_the_table_and_the_text_the_evidence() -> None:

@@ -12,7 +12,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.comment import render_comment, render_superseded
 from routing_action.report.page import format_duration
 from routing_action.report.summary import render_summary
@@ -101,7 +101,7 @@ def test_the_case_links_to_its_line_at_the_head() -> None:
 
 def test_without_a_place_nothing_is_linked() -> None:
     """On a desk there is no address to lead to."""
-    body = render_comment(samples.red(), Place())
+    body = render_comment(samples.red(), RunLinks())
     assert "](" not in body
     assert "Run the red pairs again here" in body
     assert "gh run download" not in body
@@ -109,9 +109,9 @@ def test_without_a_place_nothing_is_linked() -> None:
 
 def test_an_address_that_could_break_out_is_no_link() -> None:
     """The address of an artifact comes from elsewhere."""
-    place = Place(report_url="https://x.example/)[@octocat](https://y.example")
+    place = RunLinks(report_url="https://x.example/)[@octocat](https://y.example")
     assert "octocat" not in render_comment(samples.red(), place)
-    script = Place(report_url="javascript:alert(1)")
+    script = RunLinks(report_url="javascript:alert(1)")
     assert "javascript" not in render_comment(samples.red(), script)
 
 
@@ -201,8 +201,8 @@ def test_what_was_superseded_says_why_and_by_what() -> None:
     body = render_superseded(PLACE, "nothing was measured for the latest commit")
     assert body.startswith("> [!NOTE]\n> **Routing: the earlier result is superseded**: nothing")
     assert "[the present run](https://github.com/octo/demo/actions/runs/4242/attempts/1)" in body
-    assert "the present run." in render_superseded(Place(), "@octocat")
-    assert "`@octocat`" in render_superseded(Place(), "@octocat")
+    assert "the present run." in render_superseded(RunLinks(), "@octocat")
+    assert "`@octocat`" in render_superseded(RunLinks(), "@octocat")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_durations_are_short(milliseconds: int, text: str) -> None:
 def test_r8_signs_in_names_break_no_table_and_ping_nobody(sign: str) -> None:
     """Each stands in a code span, and each row of the table keeps its cells."""
     row = regression(f"case {sign}", f"agent {sign}")
-    text = render_comment(make([row], Conclusion.FAILURE), Place())
+    text = render_comment(make([row], Conclusion.FAILURE), RunLinks())
     (line,) = [one for one in text.splitlines() if one.startswith("| 🔴")]
     assert len(re.findall(r"(?<!\\)\|", line)) == 8
     outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)

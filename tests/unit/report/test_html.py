@@ -17,7 +17,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.errors import UsageError
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report import html_data
 from routing_action.report.html import STATIC_ROWS, write_html
 from routing_action.results.measured import MeasuredHit
@@ -30,7 +30,7 @@ from tests.support.report_values import (
     make_regression,
 )
 
-PLACE = Place(server_url="https://github.test", repository="octo/demo", sha="c" * 40,
+PLACE = RunLinks(server_url="https://github.test", repository="octo/demo", sha="c" * 40,
               run_id="7", run_number=12)  # fmt: skip
 RED = make_delta(make_regression(), make_entry(), commit="b" * 40)
 
@@ -38,7 +38,7 @@ RED = make_delta(make_regression(), make_entry(), commit="b" * 40)
 def render(
     delta: Delta = RED,
     *records: UnitRecord,
-    place: Place = PLACE,
+    place: RunLinks = PLACE,
     overrides: Path | None = None,
 ) -> str:
     out = StringIO()
@@ -275,6 +275,6 @@ def test_a_template_that_cannot_be_used_is_named(template: str, cause: str, tmp_
 
 def test_a_run_on_a_desk_has_no_links() -> None:
     """Where nothing is known of repository and run, commits are plain text."""
-    page = _Page(render(place=Place()))
+    page = _Page(render(place=RunLinks()))
     assert [a["href"] for tag, a in page.elements if tag == "a"] == ["#main"]
     assert page.data("meta")["cases_url"] == ""

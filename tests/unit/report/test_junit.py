@@ -15,7 +15,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof
 from routing_action.gate.verdict import Conclusion
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 from routing_action.report.junit import render_junit
 from routing_action.results.measured import MeasuredHit
 from tests.support.report_values import (
@@ -27,7 +27,7 @@ from tests.support.report_values import (
 )
 
 SCHEMAS = ("windyroad-junit.xsd", "jenkins-junit-10.xsd")
-NOWHERE = Place()
+NOWHERE = RunLinks()
 
 INFRA = make_entry("limited", "codex", kind=DeltaKind.INFRA, was=Status.FAIL,
                    got=Status.INFRA_ERROR, failure_kind="rate_limit", passed=0)  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_suite_tells_where_it_was_measured_and_with_what() -> None:
     totals = delta.totals.model_copy(
         update={"cli_versions": {"claude": ("1", "2")}, "models": {"claude": ("m",)}}
     )
-    place = Place(server_url="https://github.test", repository="octo/demo", run_id="7")
+    place = RunLinks(server_url="https://github.test", repository="octo/demo", run_id="7")
     root = check(render_junit(delta.model_copy(update={"totals": totals}), (), place))
     found = {item.get("name"): item.get("value") for item in root.iter("property")}
     assert found == {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from routing_action.github.run_links import Place
+from routing_action.github.publication import RunLinks
 
-KNOWN = Place(server_url="https://github.example", repository="octo/demo", sha="a" * 40, run_id="7")
+KNOWN = RunLinks("https://github.example", "octo/demo", "a" * 40, run_id="7")
+    server_url="https://github.example", repository="octo/demo", sha="a" * 40, run_id="7"
+)
 
 
 def test_known_places_have_addresses() -> None:
@@ -19,6 +21,6 @@ def test_known_places_have_addresses() -> None:
 
 def test_a_run_on_a_desk_has_no_addresses() -> None:
     """What is unknown gives no link, and neither does a path outside the repository."""
-    desk = Place()
+    desk = RunLinks()
     assert (desk.run_url, desk.commit_url("b"), desk.file_url("cases.json", 1)) == ("", "", "")
     assert KNOWN.commit_url("") == KNOWN.file_url("") == KNOWN.file_url("/etc/passwd") == ""
