@@ -5,8 +5,6 @@ from __future__ import annotations
 from routing_action.github.publication import RunLinks
 
 KNOWN = RunLinks("https://github.example", "octo/demo", "a" * 40, run_id="7")
-    server_url="https://github.example", repository="octo/demo", sha="a" * 40, run_id="7"
-)
 
 
 def test_known_places_have_addresses() -> None:
