@@ -115,7 +115,7 @@ def test_a_resumed_batch_counts_what_it_had_cost_before(project: Project) -> Non
     first = project.run("--max-parallel", "1", "--max-cost-usd", "0.5")
     journal = first.artifacts / "journal.jsonl"
     lines = journal.read_text("utf-8").splitlines(keepends=True)
-    first_end = next(n for n, line in enumerate(lines) if '"end"' in line[:40] or '"row"' in line)
+    first_end = next(n for n, line in enumerate(lines) if line.startswith('{"unit_run_id"'))
     journal.write_text("".join(lines[: first_end + 1]), encoding="utf-8")
     again = project.call("run", "--resume", str(first.artifacts))
     assert again.column("outcome") == ["completed"] * 2 + ["not_run"]

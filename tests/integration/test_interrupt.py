@@ -220,5 +220,5 @@ def test_secrets_are_not_in_the_journal(field: Field) -> None:
     done = field.project.call("run", *SHARED)
     journal = (done.artifacts / "journal.jsonl").read_text("utf-8")
     assert "sk-very-secret-value" not in journal
-    assert json.loads(journal.splitlines()[-1])["complete"] is True
+    assert json.loads(journal.splitlines()[-1])["status"] == "pass"
     assert os.access(done.artifacts / "journal.jsonl", os.R_OK)

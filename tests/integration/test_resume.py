@@ -78,7 +78,7 @@ def test_the_next_ordinary_run_points_to_a_killed_batch(field: Field) -> None:
     (line,) = [
         line for line in field.project.call("run", *QUICK).stderr.splitlines() if told in line
     ]
-    assert line.endswith(f"{shlex.quote(str(running.folder))}` goes on with it")
+    assert line.endswith(f"{shlex.quote(str(running.folder))}` continues it")
     assert told not in field.project.call("run", *QUICK).stderr
     assert field.resume(running.folder).code == 0
     assert "killed when" not in field.project.call("run", *QUICK).stderr
@@ -274,7 +274,7 @@ def test_a_round_of_confirmation_goes_on_too(field: Field) -> None:
     running = field.start("--agents", "claude", *arguments)
     wait_for(lambda: len(field.started()) >= 7 + 5)
     running.kill()
-    before = sum(1 for record in records(running.folder) if record["kind"] == "end")
+    before = sum(1 for record in records(running.folder) if "case_id" in record)
     finished = field.resume(running.folder)
     assert essence(finished.results) == essence(undisturbed.results)
     assert len(field.started()) - 7 <= 7 + 1
@@ -319,7 +319,8 @@ def test_edited_arguments_name_the_journal_and_its_line(field: Field) -> None:
         ('"--agents=claude"', '"--nonsense"'),
         ('"--agents=claude"', '"--self-test"'),
         ('"--agents=claude"', '"--help"'),
-        ('"case_id":"c1","trial":1', '"case_id":"c1","trial":2'),
+        ('"case_id":"c0"', '"case_id":"elsewhere"'),
+        ('"units":3', '"units":4'),
         (folder.name, "11111111-1111-4111-8111-111111111111"),
     ]:
         journal.write_text(text.replace(old, new), encoding="utf-8")

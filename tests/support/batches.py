@@ -116,15 +116,15 @@ def records(folder: Path) -> list[dict[str, Any]]:
 def ended(folder: Path) -> set[str]:
     """The case ids that the journal knows to have ended by themselves."""
     return {
-        record["row"]["case_id"]
+        record["case_id"]
         for record in records(folder)
-        if record["kind"] == "end" and record["row"]["ended_by"] != "cancelled"
+        if "case_id" in record and record["ended_by"] != "cancelled"
     }
 
 
 def markers(folder: Path) -> set[str]:
-    """The id of every attempt that was planned."""
-    return {unit["unit_run_id"] for record in records(folder) for unit in record.get("units", ())}
+    """The id of every attempt that was started."""
+    return {record["start"] for record in records(folder) if "start" in record}
 
 
 def bearing(ids: set[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from routing_action.cli.options import split_list
 from routing_action.errors import DocumentError, UsageError
-from routing_action.run.ledger import Logbook
-from routing_action.run.resume import open_logbook
+from routing_action.results.journal import Journal
+from routing_action.run.resume import open_journal
 
 _OUTSIDE = frozenset("resume artifacts_root batch_file output_format".split())
 """What says nothing about the batch itself, and is not kept."""
@@ -22,19 +22,27 @@ _FREE = _OUTSIDE | frozenset("output proof_log no_progress run_all keep_workspac
 
 def kept_arguments(context: click.Context, *pinned: str) -> tuple[str, ...]:
     """The options that were given, as arguments; `pinned` ones are added and count."""
-    return (*_arguments(context, _OUTSIDE), *pinned)
+    names = {option.name or "" for option in _given_options(context)}
+    return (*_arguments(context, names - _OUTSIDE), *pinned)
 
 
 def resume_batch(context: click.Context, batch: str, artifacts_root: Path) -> int:
     """Run the command again as the journal says; the context's object is the open journal."""
-    logbook = open_logbook(batch, artifacts_root)
+    # As in `run`, what a batch needs is imported only where there is one.
+    from routing_action.cli.wiring import show_complete  # noqa: PLC0415
+
+    journal = open_journal(batch, artifacts_root)
     try:
-        code = _show_complete(context, logbook)
+        code = show_complete(
+            journal,
+            os.environ,
+            batch_file=context.params["batch_file"],
+            as_json=context.params["output_format"] == "json",
+        )
         if code is not None:
             return code
-        folder = logbook.journal.path.parent
-        own = (*_given(context, _FREE - _OUTSIDE), f"--artifacts-root={folder.parent}")
-        again = _parse(context, logbook, own)
+        own = _arguments(context, _FREE - _OUTSIDE)
+        again = _parse(context, journal, own)
         _refuse_contradictions(context, again)
         for name in ("batch_file", "output_format"):
             again.params[name] = context.params[name]
@@ -42,39 +50,26 @@ def resume_batch(context: click.Context, batch: str, artifacts_root: Path) -> in
             code = again.command.invoke(again)
         return int(code)
     finally:
-        logbook.journal.close()
+        journal.close()
 
 
-def _show_complete(context: click.Context, logbook: Logbook) -> int | None:
-    done = logbook.earlier.done if logbook.earlier else None
-    if done is None or not done.complete:
-        return None
-    from routing_action.cli.wiring import show_complete  # noqa: PLC0415 - as in `run`
-
-    return show_complete(
-        logbook,
-        os.environ,
-        batch_file=context.params["batch_file"],
-        as_json=context.params["output_format"] == "json",
-    )
-
-
-def _parse(context: click.Context, logbook: Logbook, own: tuple[str, ...]) -> click.Context:
-    arguments = [*logbook.arguments, *own]
+def _parse(context: click.Context, journal: Journal, own: Iterator[str]) -> click.Context:
+    then = journal.earlier.header.arguments if journal.earlier else ()
+    arguments = [*then, *own, f"--artifacts-root={journal.path.parent.parent}"]
     try:
-        again = context.command.make_context("run", arguments, obj=logbook)
+        again = context.command.make_context("run", arguments, obj=journal)
     except (click.ClickException, click.exceptions.Exit) as error:
         message = error.format_message() if isinstance(error, click.ClickException) else "a stop"
         raise DocumentError(
             f"`run` does not take them: {message}",
-            file=str(logbook.journal.path),
+            file=str(journal.path),
             line=1,
             field="arguments",
-            remedy="start a new batch; the journal is written by the harness alone",
+            remedy="start a new batch; only the harness writes the journal",
         ) from None
     if again.params["resume"] is not None or again.params["self_test"]:
         raise DocumentError(
-            "not those of a batch", file=str(logbook.journal.path), line=1, field="arguments"
+            "not those of a batch", file=str(journal.path), line=1, field="arguments"
         )
     return again
 
@@ -102,21 +97,14 @@ def _given_options(context: click.Context) -> Iterator[click.Option]:
             yield option
 
 
-def _arguments(context: click.Context, left_out: frozenset[str]) -> Iterator[str]:
+def _arguments(context: click.Context, names: Collection[str]) -> Iterator[str]:
+    """The given options of these names, as words of a command line."""
     for option in _given_options(context):
-        if option.name not in left_out:
-            yield from _words(option, context.params[option.name or ""])
-
-
-def _given(context: click.Context, names: frozenset[str]) -> Iterator[str]:
-    for option in _given_options(context):
-        if option.name in names:
-            yield from _words(option, context.params[option.name or ""])
-
-
-def _words(option: click.Option, value: object) -> Iterator[str]:
-    if isinstance(value, bool):
-        yield (option.opts if value else option.secondary_opts)[0]
-    else:
-        values = value if isinstance(value, tuple) else (value,)
-        yield from (f"{option.opts[0]}={one}" for one in values)
+        value = context.params[option.name or ""]
+        if option.name not in names:
+            continue
+        if isinstance(value, bool):
+            yield (option.opts if value else option.secondary_opts)[0]
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            yield from (f"{option.opts[0]}={one}" for one in values)

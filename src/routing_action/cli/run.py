@@ -23,8 +23,8 @@ from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.tiers import compute_tier
 from routing_action.git.command import find_head
+from routing_action.results.journal import Journal
 from routing_action.run.batch import Shard
-from routing_action.run.ledger import Logbook
 from routing_action.run.plan import Plan, Selection, build_plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.settings import (
@@ -61,7 +61,7 @@ def command(context: click.Context, given: RunChoices) -> int:
         plan,
         settings,
         Shard(_shard(given.shard), given.matrix_key, given.attempt),
-        logbook=context.obj if isinstance(context.obj, Logbook) else None,
+        journal=context.obj if isinstance(context.obj, Journal) else None,
         arguments=kept_arguments(context, *_pinned(plan, settings)),
         recordings=recordings,
         batch_file=given.batch_file,

@@ -189,7 +189,7 @@ _OPTIONS = (
     click.option(
         "--resume",
         metavar="BATCH",
-        help="Go on with a batch that was killed or interrupted: its id, or its folder.",
+        help="Continue a batch that was killed or interrupted: its id, or its folder.",
     ),
     click.option("--self-test", is_flag=True, help="Check the tier rules against fixtures."),
 )

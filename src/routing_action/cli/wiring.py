@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from routing_action.results.read import read_results
 from routing_action.run.batch import Batch, Shard, Stop, judge_run, run_batch
 from routing_action.run.bounds import find_bounds
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
-from routing_action.run.ledger import Logbook
 from routing_action.run.plan import Plan
 from routing_action.run.ports import Ports, new_uuid
 from routing_action.run.process.memory import free_memory, keep_freed_memory
@@ -42,43 +40,44 @@ def run_and_report(
     *,
     recordings: ReplaySet | None,
     arguments: tuple[str, ...],
-    logbook: Logbook | None,
+    journal: Journal | None,
     batch_file: Path | None,
     as_json: bool,
 ) -> int:
     """Run the plan with the real parts, write the outcome to stdout, give the exit code.
 
-    `logbook` is that of a batch to go on with; `arguments` repeat a new one. `batch_file` gets
-    the path of the batch's folder, for a script that goes on from there.
+    `journal` is that of a batch to continue; `arguments` repeat a new one. `batch_file` gets
+    the path of the batch's folder, for a script that continues from there.
     """
     redactor = Redactor(_secrets(plan, settings))
     launcher = _launcher(plan, settings, recordings)
-    if logbook is None or logbook.earlier is None:
-        batch_run_id = new_uuid()
-        folder = BatchFolder(settings.artifacts_root, batch_run_id)
-        logbook = Logbook(Journal.create(folder.journal_file), arguments)
+    if journal is None:
+        folder = BatchFolder(settings.artifacts_root, new_uuid())
+        journal = Journal.create(folder.journal_file)
     else:
-        batch_run_id = logbook.earlier.plan.batch_run_id
-        folder = BatchFolder.existing(logbook.journal.path.parent)
-        check_same(logbook.earlier, logbook.journal.path, plan, settings, redactor)
-    place = _Place(folder, batch_run_id, logbook)
+        folder = BatchFolder.existing(journal.path.parent)
+        check_same(journal, plan, settings, redactor)
     try:
         keep_freed_memory()
         with rare_collections():
-            batch = asyncio.run(_run(plan, settings, shard, launcher, place, redactor))
+            batch = asyncio.run(
+                _run(plan, settings, shard, launcher, folder, journal, arguments, redactor)
+            )
     finally:
-        logbook.journal.close()
+        journal.close()
     return show_batch(batch, settings.environ, batch_file=batch_file, as_json=as_json)
 
 
 def show_complete(
-    logbook: Logbook, environ: Mapping[str, str], *, batch_file: Path | None, as_json: bool
+    journal: Journal, environ: Mapping[str, str], *, batch_file: Path | None, as_json: bool
 ) -> int | None:
     """Show the results of a batch that has nothing left to run; None where they are gone."""
-    folder = BatchFolder.existing(logbook.journal.path.parent)
-    if logbook.earlier is None or not folder.results_file.exists():
+    folder = BatchFolder.existing(journal.path.parent)
+    if journal.earlier is None or not folder.results_file.exists():
         return None
     results = read_results(folder.results_file)
+    if not results.complete or len(results.results) != len(journal.earlier.rows):
+        return None
     _write_error(f"ARTIFACT_DIR={folder.path}")
     _write_error(f"routing-action: the batch {results.batch_run_id} is complete: nothing to run")
     code, reason = judge_run(results, results.options.fail_on_infra)
@@ -112,21 +111,17 @@ def show_batch(
     return int(batch.exit_code)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    folder: BatchFolder
-    batch_run_id: str
-    logbook: Logbook
-
-
 async def _run(
     plan: Plan,
     settings: RunSettings,
     shard: Shard,
     launcher: LiveLauncher | ReplayLauncher,
-    place: _Place,
+    folder: BatchFolder,
+    journal: Journal,
+    arguments: tuple[str, ...],
     redactor: Redactor,
 ) -> Batch:
+    earlier = journal.earlier
     stop = Stop(asyncio.Event(), asyncio.Event())
     with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
         ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
@@ -134,9 +129,10 @@ async def _run(
             return await run_batch(
                 plan,
                 settings,
-                folder=place.folder,
-                batch_run_id=place.batch_run_id,
-                logbook=place.logbook,
+                folder=folder,
+                batch_run_id=earlier.header.batch_run_id if earlier else folder.path.name,
+                journal=journal,
+                arguments=arguments,
                 launcher=launcher,
                 redactor=redactor,
                 ports=ports,

@@ -1,22 +1,27 @@
-"""A batch's journal: what was planned and what had ended, on disk as it happens.
+"""A batch's journal: a header, then what was started and each row, on disk as it happens.
 
 One JSON object a line, each appended by a single write to a file that is locked as long as its
-batch runs; docs/reference/journal.md describes the records. It starts nothing and judges nothing.
+batch runs; docs/reference/journal.md describes them. It starts nothing and judges nothing.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.results.journal_records import RECORD, Record, Recovered, apply_record
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.transcript import EndedBy
+from routing_action.results.model import Count, Options, Timestamp, UnitResult, Uuid4
 
 JOURNAL_FILE = "journal.jsonl"
 MAX_JOURNAL_BYTES = 512 * 2**20
@@ -24,17 +29,69 @@ PATIENCE_SECONDS = 3.0
 _PAUSE_SECONDS = 0.05
 _BLOCK_BYTES = 2**20
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_REMEDY = "start a new batch; the journal is written by the harness alone"
+_EVENT = re.compile(rb'^\{"(start|unit_run_id|resumed_at_utc)":"([^"\n]*)"', re.MULTILINE)
+_REMEDY = "start a new batch; only the harness writes the journal"
+_SPACE = "free space there, then continue with `routing-action run --resume BATCH`"
+
+UnitKey: TypeAlias = tuple[str, str, int]
+"""Agent, case id and trial: what a unit is, whatever attempt of it ran."""
+
+
+class Header(BaseModel):
+    """The first line: everything that a resumed batch needs to be the same batch.
+
+    `arguments` are those of `run` that repeat it; `templates` the agents' own commands; `units`
+    is how many were planned.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    journal: Literal[2] = 2
+    batch_run_id: Uuid4
+    at_utc: Timestamp
+    arguments: tuple[str, ...]
+    templates: dict[str, str] = Field(default_factory=dict)
+    options: Options
+    units: Count
+
+
+class _Start(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    start: Uuid4
+
+
+class _Resumed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    resumed_at_utc: Timestamp
+
+
+@dataclass(slots=True)
+class EarlierRun:
+    """What a journal says: the header, and the row of each unit that ended (not the cancelled).
+
+    `started` are the ids of all attempts, `running` those without a row: what a killed harness
+    may have left running.
+    """
+
+    header: Header
+    rows: dict[UnitKey, UnitResult] = field(default_factory=dict)
+    started: set[str] = field(default_factory=set)
+    running: set[str] = field(default_factory=set)
 
 
 class Journal:
-    """An open journal, locked for this process until it is closed."""
+    """An open journal, locked for this process until it is closed.
+
+    `earlier` is what the batch did before it was resumed, None for a new batch.
+    """
 
     def __init__(self, path: Path, descriptor: int, patience: float = 0.0) -> None:
         """Lock what was opened, within so many seconds; `create` and `reopen` are the ways in."""
         self.path = path
-        self._descriptor = descriptor
-        self._size: int | None = None  # of whole records, once one was added: nobody else adds any
+        self.earlier: EarlierRun | None = None
+        self.descriptor = descriptor
         end = time.monotonic() + patience
         while not _lock(descriptor):
             if time.monotonic() >= end:
@@ -44,6 +101,7 @@ class Journal:
                     remedy="wait for its end, or interrupt it first",
                 )
             time.sleep(_PAUSE_SECONDS)
+        self._size = os.fstat(descriptor).st_size  # nobody else adds to it from now on
 
     @classmethod
     def create(cls, path: Path) -> Journal:
@@ -61,7 +119,7 @@ class Journal:
         program: `PATIENCE_SECONDS` are enough for that.
         """
         try:
-            journal = cls(path, os.open(path, _OPEN), patience)
+            return cls(path, os.open(path, _OPEN), patience)
         except FileNotFoundError:
             raise DocumentError(
                 "no such file", file=str(path), remedy="name a batch that `run` left behind"
@@ -69,51 +127,85 @@ class Journal:
         except OSError as error:
             cause = f"cannot be opened: {error.strerror} (a link is not followed)"
             raise DocumentError(cause, file=str(path), line=1, remedy=_REMEDY) from None
-        return journal
 
-    def append(self, record: Record, *, durable: bool = False) -> None:
-        """Add a record; with `durable` it outlives a crash of the machine too.
-
-        Where it cannot be written whole, nothing of it stays, and HarnessError is raised.
-        """
-        line = record.model_dump_json(by_alias=True).encode() + b"\n"
-        if self._size is None:
-            self._size = os.fstat(self._descriptor).st_size
-        try:
-            written = os.write(self._descriptor, line)
-            if written < len(line):  # the disk is full: the next write says so by its error
-                written += os.write(self._descriptor, line[written:])
-            if written < len(line):
-                os.ftruncate(self._descriptor, self._size)
-                raise HarnessError(
-                    f"{self.path}: cannot be written: no space for a whole record", remedy=_SPACE
-                )
-            if durable:
-                os.fsync(self._descriptor)
-        except OSError as error:
-            os.ftruncate(self._descriptor, self._size)
-            raise _unwritable(self.path, error) from None
-        self._size += len(line)
-
-    def recover(self) -> Recovered:
+    def recover(self) -> EarlierRun:
         """Read it all and drop a torn last line, which a kill or a crash can leave.
 
-        Raises DocumentError with the line of the first record that is none of ours.
+        Raises DocumentError with the line of the first one that is not ours.
         """
-        recovered, size = _read(self._descriptor, self.path)
-        os.ftruncate(self._descriptor, size)
-        self._size = size
-        return recovered
+        self.earlier, self._size = _read(self.descriptor, self.path)
+        os.ftruncate(self.descriptor, self._size)
+        return self.earlier
 
-    def look(self) -> Recovered:
+    def look(self) -> EarlierRun:
         """The same without a change to the file."""
-        return _read(self._descriptor, self.path)[0]
+        return _read(self.descriptor, self.path)[0]
+
+    def begin(self, header: Header) -> None:
+        """The first line, which outlives a crash of the machine too."""
+        self._append(header, durable=True)
+
+    def resume(self, at_utc: str) -> None:
+        """The batch continues; nothing is left running of what had been started before."""
+        self._append(_Resumed(resumed_at_utc=at_utc))
+
+    def start(self, unit_run_id: str) -> None:
+        """An attempt is about to be made."""
+        self._append(_Start(start=unit_run_id))
+
+    def end(self, row: UnitResult) -> None:
+        """An attempt ended."""
+        self._append(row)
+
+    def _append(self, line: BaseModel, *, durable: bool = False) -> None:
+        """Where a line cannot be written whole nothing of it stays, and HarnessError is raised."""
+        data = line.model_dump_json(by_alias=True).encode() + b"\n"
+        try:
+            written = os.write(self.descriptor, data)
+            if written < len(data):  # the disk is full: the next write says so by its error
+                written += os.write(self.descriptor, data[written:])
+            if written < len(data):
+                os.ftruncate(self.descriptor, self._size)
+                raise HarnessError(
+                    f"{self.path}: cannot be written: no space for a whole line", remedy=_SPACE
+                )
+            if durable:
+                os.fsync(self.descriptor)
+        except OSError as error:
+            os.ftruncate(self.descriptor, self._size)
+            raise _unwritable(self.path, error) from None
+        self._size += len(data)
 
     def close(self) -> None:
         """Unlock and close; later calls do nothing."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def find_running(path: Path, limit: int) -> set[str] | None:
+    """The attempts without a row in a journal that nobody holds, without judging its lines.
+
+    None where a batch holds it, and for what is not to be read: a longer or missing file, a link.
+    """
+    try:
+        if path.stat(follow_symlinks=False).st_size > limit:
+            return None
+        journal = Journal.reopen(path)
+    except (OSError, DocumentError, UsageError):
+        return None
+    running: set[bytes] = set()
+    try:
+        for kind, value in _EVENT.findall(b"".join(_whole_lines(journal.descriptor))):
+            if kind == b"start":
+                running.add(value)
+            elif kind == b"unit_run_id":
+                running.discard(value)
+            else:
+                running.clear()
+    finally:
+        journal.close()
+    return {value.decode("ascii", "replace") for value in running}
 
 
 def _lock(descriptor: int) -> bool:
@@ -127,38 +219,59 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-_SPACE = "free space there, then go on with `routing-action run --resume BATCH`"
-
-
 def _unwritable(path: Path, error: OSError) -> HarnessError:
     return HarnessError(f"{path}: cannot be written: {error.strerror}", remedy=_SPACE)
 
 
-def _read(descriptor: int, path: Path) -> tuple[Recovered, int]:
-    """What the whole lines tell, and how many bytes they are."""
+def _read(descriptor: int, path: Path) -> tuple[EarlierRun, int]:
+    """What the whole lines say, and how many bytes they are."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_JOURNAL_BYTES:
         cause = f"not a regular file of at most {MAX_JOURNAL_BYTES} bytes"
         raise DocumentError(cause, file=str(path), line=1, remedy=_REMEDY)
-    recovered: Recovered | None = None
-    size = number = 0
+    earlier: EarlierRun | None = None
+    size = 0
     for number, line in enumerate(_whole_lines(descriptor), start=1):
         size += len(line)
         try:
-            recovered = apply_record(recovered, RECORD.validate_json(line))
+            if earlier is None:
+                earlier = EarlierRun(Header.model_validate_json(line))
+            else:
+                _follow(earlier, line)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            raise _bad_record(path, number, first["msg"], first["loc"]) from None
+            raise _bad_line(path, number, first["msg"], first["loc"]) from None
         except ValueError as error:
-            raise _bad_record(path, number, str(error), ()) from None
-    if recovered is None:
+            raise _bad_line(path, number, str(error), ()) from None
+    if earlier is None:
         raise DocumentError(
             "holds no plan: the batch ended before anything was started",
             file=str(path),
             line=1,
             remedy="start a new batch",
         )
-    return recovered, size
+    return earlier, size
+
+
+def _follow(earlier: EarlierRun, line: bytes) -> None:
+    """Take the next line; ValueError where it cannot follow those before it."""
+    if line.startswith(b'{"start":'):
+        unit_run_id = _Start.model_validate_json(line).start
+        earlier.started.add(unit_run_id)
+        earlier.running.add(unit_run_id)
+    elif line.startswith(b'{"resumed_at_utc":'):
+        _Resumed.model_validate_json(line)
+        earlier.running.clear()
+    else:
+        row = UnitResult.model_validate_json(line)
+        key = (row.agent, row.case_id, row.trial)
+        if row.unit_run_id not in earlier.started:
+            raise ValueError("the row of a unit that was not started")
+        if key in earlier.rows:
+            raise ValueError(f"the unit {row.agent}:{row.case_id} ended twice")
+        earlier.running.discard(row.unit_run_id)
+        if row.outcome is not Outcome.CANCELLED and row.ended_by is not EndedBy.CANCELLED:
+            earlier.rows[key] = row
 
 
 def _whole_lines(descriptor: int) -> Iterator[bytes]:
@@ -173,10 +286,10 @@ def _whole_lines(descriptor: int) -> Iterator[bytes]:
         pending += rest
 
 
-def _bad_record(path: Path, line: int, cause: str, where: tuple[int | str, ...]) -> DocumentError:
-    names = ".".join(str(part) for part in where[1:])
-    if names == "journal":
-        cause, names = "another version of the journal; this release reads 1", ""
+def _bad_line(path: Path, line: int, cause: str, where: tuple[int | str, ...]) -> DocumentError:
+    names = ".".join(str(part) for part in where)
+    remedy = _REMEDY
+    if line == 1 and names == "journal":
+        cause = "another version of the journal; this release reads 2"
         remedy = "resume it with the release of routing-action that wrote it"
-        return DocumentError(cause, file=str(path), line=line, field="journal", remedy=remedy)
-    return DocumentError(cause, file=str(path), line=line, field=names, remedy=_REMEDY)
+    return DocumentError(cause, file=str(path), line=line, field=names, remedy=remedy)

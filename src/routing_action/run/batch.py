@@ -12,6 +12,7 @@ from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
+from routing_action.results.journal import Header, Journal
 from routing_action.results.model import (
     OfferedSkill,
     Options,
@@ -25,7 +26,6 @@ from routing_action.run.bounds import Bounds, describe_bounds
 from routing_action.run.brakes import Brakes
 from routing_action.run.budget import Budget
 from routing_action.run.confirm import units_to_confirm
-from routing_action.run.ledger import Ledger, Logbook
 from routing_action.run.lifecycle import LifecycleLog
 from routing_action.run.plan import Plan
 from routing_action.run.ports import Ports, format_time
@@ -72,7 +72,8 @@ async def run_batch(
     *,
     folder: BatchFolder,
     batch_run_id: str,
-    logbook: Logbook,
+    journal: Journal,
+    arguments: tuple[str, ...],
     launcher: Launcher,
     redactor: Redactor,
     ports: Ports,
@@ -90,8 +91,9 @@ async def run_batch(
         ports.write_error, ports.now, batch_run_id, settings.no_progress, ports.observer
     )
     lifecycle.artifact_dir(str(folder.path))
-    tell_killed(logbook, folder.path, ports)
-    end_survivors(logbook, folder.path.parent, ports)
+    if journal.earlier is None:
+        tell_killed(folder.path.parent, folder.path, ports)
+    end_survivors(journal, folder.path.parent, ports)
     runner = UnitRunner(
         providers=dict(plan.providers),
         settings=settings,
@@ -108,10 +110,11 @@ async def run_batch(
         lifecycle.note(f"sample={plan.selection.sample} seed={plan.selection.seed}")
     for line in describe_bounds(bounds):
         lifecycle.note(line)
-    ledger = Ledger(logbook, redactor, ports)
     patient = PatientRunner(runner, 0 if settings.replay else settings.throttle_retries)
     room = {name: lane.room for name, lane in bounds.lanes.items()}
-    rounds = Rounds(patient, ledger, lifecycle, settings.max_parallel, stop.cancel, room)
+    rounds = Rounds(
+        patient, journal, ports.new_id, lifecycle, settings.max_parallel, stop.cancel, room
+    )
     options = _options(plan, settings, shard, bounds)
 
     def write() -> Results:
@@ -123,24 +126,50 @@ async def run_batch(
 
     early = asyncio.ensure_future(_write_early(stop.cancel, write))
     try:
-        templates = agent_templates(plan.providers, settings.environ)
-        await rounds.run(plan.units, ledger.open(batch_run_id, plan, options, templates))
+        _open(journal, plan, settings, options, batch_run_id, arguments, redactor, ports)
+        await rounds.run(plan.units)
         if settings.confirm and baseline is not None and rounds.complete:
-            more = ledger.further_units(plan)
-            if more is None:
-                more = units_to_confirm(rounds.ended, plan.units, baseline, settings.confirm)
-            await rounds.run(more, ledger.begin_round(more))
+            # Without what an earlier life ran again, so that a resumed batch decides the same.
+            first = [row for row in rounds.ended if row.trial <= plan.selection.trials]
+            await rounds.run(units_to_confirm(first, plan.units, baseline, settings.confirm))
     finally:
         early.cancel()
         results = write()
-    if logbook.earlier is not None:  # one that the dead harness was just starting
-        end_survivors(logbook, folder.path.parent, ports)
+    if journal.earlier is not None:  # one that the dead harness was just starting
+        end_survivors(journal, folder.path.parent, ports)
     code, reason = judge_run(results, settings.fail_on_infra)
-    ledger.finish(results, code)
     lifecycle.summary(results.summary)
     for line in _closing_notes(settings, runner, rounds.ended):
         lifecycle.note(line)
     return Batch(results, folder, code, reason)
+
+
+def _open(
+    journal: Journal,
+    plan: Plan,
+    settings: RunSettings,
+    options: Options,
+    batch_run_id: str,
+    arguments: tuple[str, ...],
+    redactor: Redactor,
+    ports: Ports,
+) -> None:
+    """Write the journal's header, or that the batch continues."""
+    now = format_time(ports.now())
+    if journal.earlier is not None:
+        journal.resume(now)
+        return
+    templates = agent_templates(plan.providers, settings.environ)
+    journal.begin(
+        Header(
+            batch_run_id=batch_run_id,
+            at_utc=now,
+            arguments=tuple(map(redactor.text, arguments)),
+            templates={name: redactor.text(text) for name, text in templates.items()},
+            options=options,
+            units=len(plan.units),
+        )
+    )
 
 
 def _brakes(settings: RunSettings) -> Brakes:
@@ -205,7 +234,7 @@ def judge_run(results: Results, fail_on_infra: bool) -> tuple[ExitCode, str]:
     """
     if not results.complete:
         cause = "interrupted: the results hold what had ended"
-        return ExitCode.INTERRUPTED, f"{cause}; `run --resume {results.batch_run_id}` goes on"
+        return ExitCode.INTERRUPTED, f"{cause}; `run --resume {results.batch_run_id}` continues it"
     failed = [pair for pair in results.pairs if pair.status is Status.FAIL]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     if failed:

@@ -1,84 +1,123 @@
-"""Finds a batch to go on with, ends what it left running, and sees that it stays the same."""
+"""Finds a batch to continue, sees that it is the same, and ends what killed ones left running."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.redaction import Redactor
-from routing_action.results.journal import JOURNAL_FILE, PATIENCE_SECONDS, Journal
-from routing_action.results.journal_records import PlanRecord, Recovered, UnitKey
-from routing_action.run.dead_batches import describe_killed, find_dead_units
-from routing_action.run.ledger import Logbook
+from routing_action.results.batch_folder import RESULTS_FILE
+from routing_action.results.journal import (
+    JOURNAL_FILE,
+    PATIENCE_SECONDS,
+    EarlierRun,
+    Journal,
+    find_running,
+)
 from routing_action.run.plan import Plan
 from routing_action.run.ports import Ports
 from routing_action.run.process.survivors import sweep_survivors
 from routing_action.run.settings import RunSettings, agent_templates
 
+MOST_BATCHES = 50
+"""How many batches are searched for what was left running, the newest first."""
+MOST_BYTES = 64 * 2**20
+"""A longer journal is not searched; `--resume` reads it."""
 _NEW_BATCH = "or start a new batch, without --resume"
 
 
-def open_logbook(batch: str, artifacts_root: Path) -> Logbook:
+def open_journal(batch: str, artifacts_root: Path) -> Journal:
     """The journal of a batch that is named by its id, or by its folder; locked from now on.
 
     Raises UsageError where there is no such batch or it is still running, DocumentError with
     the line where its journal is damaged.
     """
-    folder = _find(batch, artifacts_root)
-    journal = Journal.reopen(folder / JOURNAL_FILE, PATIENCE_SECONDS)
+    folders = [one.absolute() for one in (artifacts_root / batch, Path(batch))]
+    path = next(
+        (one / JOURNAL_FILE for one in folders if os.path.lexists(one / JOURNAL_FILE)), None
+    )
+    if path is None:
+        raise UsageError(
+            f"--resume {batch}: no batch with a journal",
+            remedy=f"give a batch_run_id below {artifacts_root}, or the batch's folder",
+        )
+    journal = Journal.reopen(path, PATIENCE_SECONDS)
     try:
-        earlier = journal.recover()
-        _check_name(earlier.plan.batch_run_id, journal.path)
+        _check_name(journal.recover().header.batch_run_id, path)
     except BaseException:
         journal.close()
         raise
-    return Logbook(journal, earlier.plan.arguments, earlier)
+    return journal
 
 
-def _check_name(batch_run_id: str, journal: Path) -> None:
-    if batch_run_id != journal.parent.resolve().name:
+def _check_name(batch_run_id: str, path: Path) -> None:
+    if batch_run_id != path.parent.resolve().name:
         raise DocumentError(
             "this is the journal of another batch",
-            file=str(journal),
+            file=str(path),
             line=1,
             field="batch_run_id",
             remedy=f"give the folder its own name back: {batch_run_id}",
         )
 
 
-def _find(batch: str, artifacts_root: Path) -> Path:
-    for folder in (artifacts_root / batch, Path(batch)):
-        if (folder / JOURNAL_FILE).is_symlink() or (folder / JOURNAL_FILE).exists():
-            return folder.absolute()
-    raise UsageError(
-        f"--resume {batch}: no batch with a journal",
-        remedy=f"give a batch_run_id below {artifacts_root}, or the batch's folder",
+def tell_killed(root: Path, own: Path, ports: Ports) -> None:
+    """Say that the newest other batch below a root was killed, and how to continue it."""
+    newest = next((path for path in _newest_journals(root) if path.parent != own), None)
+    running = find_running(newest, MOST_BYTES) if newest is not None else None
+    if newest is None or running is None:
+        return
+    if not running and (newest.parent / RESULTS_FILE).exists():
+        return
+    try:
+        journal = Journal.reopen(newest)
+    except (DocumentError, UsageError):
+        return
+    try:
+        earlier = journal.look()
+    except DocumentError:
+        return
+    finally:
+        journal.close()
+    ended = len(earlier.rows)
+    ports.write_error(
+        f"routing-action: the batch before this one was killed when {ended} of "
+        f"{max(earlier.header.units, ended + len(running))} units had ended; "
+        f"`run --resume {shlex.quote(str(newest.parent))}` continues it"
     )
 
 
-def tell_killed(logbook: Logbook, folder: Path, ports: Ports) -> None:
-    """Point to the batch before this one where that was killed; a resumed one points to none."""
-    killed = describe_killed(folder.parent, folder) if logbook.earlier is None else ""
-    if killed:
-        ports.write_error(f"routing-action: {killed}")
-
-
-def end_survivors(logbook: Logbook, artifacts_root: Path, ports: Ports) -> None:
+def end_survivors(journal: Journal, artifacts_root: Path, ports: Ports) -> None:
     """End what killed batches left running, this one and others beside it, and name it."""
-    markers = set(logbook.earlier.markers if logbook.earlier else ())
-    for survivor in sweep_survivors(markers | find_dead_units(artifacts_root)):
+    markers = set(journal.earlier.running if journal.earlier else ())
+    for path in _newest_journals(artifacts_root):
+        markers |= find_running(path, MOST_BYTES) or set()
+    for survivor in sweep_survivors(markers):
         ports.write_error(
             f"routing-action: ended {survivor}, which a killed batch had left running"
         )
 
 
-def check_same(
-    earlier: Recovered, journal: Path, plan: Plan, settings: RunSettings, redactor: Redactor
-) -> None:
+def _newest_journals(root: Path) -> Iterator[Path]:
+    try:
+        with os.scandir(root) as entries:
+            folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+            folders.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
+    except OSError:
+        return
+    for entry in folders[: -MOST_BATCHES - 1 : -1]:
+        yield Path(entry.path) / JOURNAL_FILE
+
+
+def check_same(journal: Journal, plan: Plan, settings: RunSettings, redactor: Redactor) -> None:
     """UsageError where cases, commit, agents' commands or units are not what they were."""
-    record = earlier.plan
-    options = record.options
+    if journal.earlier is None:
+        return
+    header = journal.earlier.header
+    options = header.options
     if plan.corpus.sha256 != options.corpus_sha256:
         raise UsageError(
             f"{plan.corpus.file} is not what it was when the batch was started",
@@ -95,33 +134,25 @@ def check_same(
             "the description of your own agents is not what it was when the batch was started",
             remedy=f"put {file} back as it was, {_NEW_BATCH}",
         )
-    _check_templates(record, plan, settings.environ, redactor)
-    _check_units(earlier, journal, plan)
-
-
-def _check_templates(
-    record: PlanRecord, plan: Plan, environ: Mapping[str, str], redactor: Redactor
-) -> None:
-    now = agent_templates(plan.providers, environ)
+    now = agent_templates(plan.providers, settings.environ)
     for agent in plan.providers:
-        then = record.templates.get(agent, "")
+        then = header.templates.get(agent, "")
         if redactor.text(now.get(agent, "")) != then:
             raise UsageError(
                 f"AGENT_{agent.upper()}_TEMPLATE is not what it was when the batch was started",
                 remedy=f"set it to {then!r} ('' is unset), {_NEW_BATCH}",
             )
+    _check_units(journal.earlier, journal.path, plan, settings.confirm)
 
 
-def _check_units(earlier: Recovered, journal: Path, plan: Plan) -> None:
-    planned = [unit.key for unit in earlier.plan.units]
-    units: list[UnitKey] = [(unit.agent, unit.case.case_id, unit.trial) for unit in plan.units]
-    cases = {(agent, case_id) for agent, case_id, _ in units}
-    again = [unit.key for more in earlier.rounds[1:] for unit in more]
-    strange = [key for key in again if key[:2] not in cases]
-    if planned != units or strange or len(earlier.rounds) > 2:
+def _check_units(earlier: EarlierRun, path: Path, plan: Plan, confirm: int) -> None:
+    pairs = {(unit.agent, unit.case.case_id) for unit in plan.units}
+    last = plan.selection.trials + confirm
+    strange = [key for key in earlier.rows if key[:2] not in pairs or key[2] > last]
+    if strange or earlier.header.units != len(plan.units):
         raise DocumentError(
             "its units are not those of its arguments and cases",
-            file=str(journal),
+            file=str(path),
             line=1,
             field="units",
             remedy=f"use the release of routing-action that wrote it, {_NEW_BATCH}",
