@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the lock files from pyproject.toml, or tells whether they are stale; see --help.
+# Writes the lock files from pyproject.toml, or says whether they are stale; see --help.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -18,10 +18,9 @@ requirements-uv.lock (the installer) from pyproject.toml. They hold versions and
 TEXT
 }
 
-# Prints the hash of what pyproject.toml says about the packages of lock $1. It stands on the first
-# line of each lock. --check compares these hashes, instead of resolving anew: the gate then needs
-# no registry, and a release that appeared since cannot turn it red.
-fingerprint() {
+# Prints the first line of lock $1, a hash of what pyproject.toml says about its packages. --check
+# compares these and resolves nothing: a release that appeared since cannot turn the gate red.
+first_line() {
   "$interpreter" -I - "$1" "$root/pyproject.toml" <<'PYTHON'
 import hashlib, json, pathlib, re, sys, tomllib
 
@@ -35,57 +34,38 @@ inputs = {
     "requirements-dev.lock": [*runtime, dev],
     "requirements-uv.lock": [line for line in dev if re.match(r"[\w.-]+", line)[0] == "uv"],
 }
-print(hashlib.sha256(json.dumps(inputs[lock]).encode()).hexdigest())
+digest = hashlib.sha256(json.dumps(inputs[lock]).encode()).hexdigest()
+print("# made by scripts/lock.sh from the dependencies in pyproject.toml, sha256", digest)
 PYTHON
 }
 
-# Prints the line that lock $1 must begin with.
-first_line() {
-  local hash
-  hash=$(fingerprint "$1") || return
-  printf '# made by scripts/lock.sh from the dependencies in pyproject.toml, sha256 %s\n' "$hash"
-}
-
 check() {
-  local lock pin stale=0
+  local lock stale=0
   for lock in requirements.lock requirements-dev.lock requirements-uv.lock; do
-    if [[ $(head -n 1 "$root/$lock" 2>/dev/null) != "$(first_line "$lock")" ]]; then
+    if [[ $(head -n 1 "$root/$lock") != "$(first_line "$lock")" ]]; then
       printf '%s is stale: pyproject.toml asks for other packages; run scripts/lock.sh\n' "$lock" >&2
       stale=1
     fi
   done
-  pin=$(grep '^uv==' "$root/requirements-uv.lock") || pin='no uv'
-  if ! grep -qxF -- "$pin" "$root/requirements-dev.lock"; then
-    printf 'requirements-uv.lock pins another uv than requirements-dev.lock; run scripts/lock.sh\n' >&2
-    stale=1
-  fi
   return "$stale"
 }
 
-# Compiles lock $1 with the remaining arguments; what it holds already is preferred over newer.
+# Compiles lock $1 from the remaining arguments; the pins of an existing output file are kept.
 compile() {
   local lock=$1
   shift
-  # An existing output file is read for its pins.
   if [[ $upgrade == no && -f $root/$lock ]]; then cp -- "$root/$lock" "$scratch/$lock"; fi
-  "$uv" pip compile "$@" --quiet --universal --python-version 3.11 --generate-hashes \
-    --no-emit-index-url --no-emit-find-links --no-header --no-annotate \
-    --output-file "$scratch/$lock"
+  "$bin/uv" pip compile "$@" --quiet --universal --python-version 3.11 --generate-hashes \
+    --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file "$scratch/$lock"
   { first_line "$lock" && grep -v '^#' "$scratch/$lock"; } >"$scratch/$lock.new"
   mv -f -- "$scratch/$lock.new" "$root/$lock"
 }
 
-find_any_uv() {
-  if command -v uv; then return; fi
-  prepare_environment dev
-  printf '%s/uv\n' "$(dirname -- "$VENV_PYTHON")"
-}
-
 write() {
-  uv=$(find_any_uv)
+  prepare_environment dev
+  bin=$(dirname -- "$VENV_PYTHON")
   scratch=$(mktemp -d)
   trap 'rm -rf -- "$scratch"' EXIT
-  clear_installer_variables
   cd -- "$root"
   compile requirements.lock pyproject.toml
   compile requirements-dev.lock pyproject.toml --group dev --constraint requirements.lock

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from scripts.check_tree import MAX_MODULE_LINES, find_problems
-
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-uv.lock")
 
@@ -42,98 +40,13 @@ def run(
 def checkout(tmp_path: Path) -> Path:
     """Return a copy of the project's scripts in a folder whose path has spaces and a quote."""
     folder = tmp_path / "a user's folder" / "check out"
-    scripts = [f"scripts/{name}" for name in ("check_tree.py", "env.sh", "lock.sh")]
+    scripts = ["scripts/env.sh", "scripts/lock.sh"]
     (folder / "scripts").mkdir(parents=True)
     for name in ("pyproject.toml", "test.sh", "check.sh", *LOCKS, *scripts):
         shutil.copy2(ROOT / name, folder / name)
     for name in ("__init__.py", "py.typed"):
         write(folder / "src" / "routing_action" / name, '"""A stand-in."""\n')
     return folder
-
-
-# --- scripts/check_tree.py --------------------------------------------------------------------
-
-
-def problems_of(root: Path, name: str, text: str) -> list[str]:
-    write(root / name, text)
-    return list(find_problems(root, [name]))
-
-
-def test_a_module_may_have_as_many_lines_as_allowed_and_no_more(tmp_path: Path) -> None:
-    """The limit itself passes; one line more is named with its count."""
-    name = "src/routing_action/long.py"
-    assert problems_of(tmp_path, name, "x = 1\n" * MAX_MODULE_LINES) == []
-    (problem,) = problems_of(tmp_path, name, "x = 1\n" * (MAX_MODULE_LINES + 1))
-    assert problem.startswith(f"{name}:321: has 321 lines")
-
-
-def test_a_test_module_may_be_long(tmp_path: Path) -> None:
-    """The limit is for the package alone."""
-    assert problems_of(tmp_path, "tests/test_long.py", "x = 1\n" * 900) == []
-
-
-@pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error"])
-def test_unfinished_code_in_the_package_is_named(tmp_path: Path, word: str) -> None:
-    """The finding tells file, line and word; outside the package the word is free."""
-    text = f"x = 1\n# {word}: the rest\n"
-    assert problems_of(tmp_path, "src/routing_action/half.py", text) == [
-        f"src/routing_action/half.py:2: is unfinished: {word}"
-    ]
-    assert problems_of(tmp_path, "docs/half.md", text) == []
-
-
-@pytest.mark.parametrize(
-    "host", ["py" + "pi.org", "files.python" + "hosted.org", "registry.npm" + "js.org"]
-)
-def test_the_host_of_a_package_registry_is_named(tmp_path: Path, host: str) -> None:
-    """Also inside a longer address."""
-    (problem,) = problems_of(tmp_path, "docs/install.md", f"\nsee https://{host}/simple\n")
-    assert problem.startswith("docs/install.md:2: names the host of a package registry")
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("cd /wo" + "rk/main", True),
-        ('HOME="/ro' + 'ot/.config"', True),
-        ("PATH=/bin:/ro" + "ot/bin", True),
-        ("file:///wo" + "rk/x", True),
-        ("https://example.com/wo" + "rk/x", False),
-        ("$HOME/wo" + "rk/x", False),
-        ("/home/me/ro" + "ot/x", False),
-        ("/wo" + "rkspace/x", False),
-    ],
-)
-def test_only_an_absolute_path_of_a_machine_is_named(
-    tmp_path: Path, text: str, found: bool
-) -> None:
-    """The tail of a longer path or of an address is none."""
-    assert bool(problems_of(tmp_path, "notes.txt", text)) is found
-
-
-def test_a_uv_lock_is_refused(tmp_path: Path) -> None:
-    """It would name the registry of whoever made it."""
-    (problem,) = problems_of(tmp_path, "uv.lock", "version = 1\n")
-    assert problem.startswith("uv.lock:1:")
-
-
-def test_links_and_deleted_files_are_passed_over(tmp_path: Path) -> None:
-    """Git lists both; neither has text of its own."""
-    (tmp_path / "link").symlink_to("/ro" + "ot/nowhere")
-    assert list(find_problems(tmp_path, ["link", "gone.py"])) == []
-
-
-def test_check_tree_reads_what_git_would_track(tmp_path: Path) -> None:
-    """New files count before they are added, ignored ones never; the exit code tells."""
-    run("git", "init", "--quiet", tmp_path)
-    write(tmp_path / ".gitignore", "/ignored.txt\n")
-    write(tmp_path / "ignored.txt", "/wo" + "rk/x\n")
-    command = (sys.executable, ROOT / "scripts" / "check_tree.py", tmp_path)
-    assert run(*command).returncode == 0
-    write(tmp_path / "new file.txt", "/wo" + "rk/x\n")
-    outcome = run(*command)
-    assert outcome.returncode == 1
-    assert outcome.stdout.startswith("new file.txt:1: ")
 
 
 # --- scripts/lock.sh --------------------------------------------------------------------------
@@ -270,7 +183,10 @@ def gate(checkout: Path) -> Path:
     """Return a checkout whose tools are stand-ins that pass; WANTED is ruff's exit code."""
     tools = checkout / "tools"
     write(tools / "python", FAKE_PYTHON, executable=True)
-    for name in ("mypy", "lint-imports", "shellcheck", "chromium"):
+    for name in (
+        "mypy", "lint-imports", "shellcheck", "zizmor", "jactionlint", "check-jsonschema", "act",
+        "chromium",
+    ):  # fmt: skip
         write(tools / name, "#!/bin/bash\nexit 0\n", executable=True)
     write(tools / "ruff", '#!/bin/bash\necho found it; exit "${WANTED:-0}"\n', executable=True)
     write(
@@ -288,11 +204,11 @@ def test_the_gate_passes_where_every_check_does(gate: Path) -> None:
     assert outcome.returncode == 0
     *steps, total, tests = outcome.stdout.splitlines()
     assert all(line.startswith(("ok   ", "=====")) for line in steps)
-    assert total == "gate: all 10 checks passed"
+    assert total == "gate: all 16 checks passed"
     assert tests == "tests: 12 passed, 0 failed, 1 skipped"
 
 
-def test_the_gate_goes_on_after_a_failure_and_names_it(gate: Path) -> None:
+def test_the_gate_continues_after_a_failure_and_names_it(gate: Path) -> None:
     """What the failed check printed is shown, what the others printed is not."""
     outcome = run(gate / "check.sh", SUMMARY="3 passed", WANTED="1")
     assert outcome.returncode == 1
@@ -300,9 +216,36 @@ def test_the_gate_goes_on_after_a_failure_and_names_it(gate: Path) -> None:
     assert "FAIL ruff check (" in outcome.stdout
     assert "ok   coverage, 90 % (" in outcome.stdout
     assert outcome.stdout.endswith(
-        "gate: 8 checks passed, 2 failed:\n  ruff check\n  ruff format\n"
+        "gate: 14 checks passed, 2 failed:\n  ruff check\n  ruff format\n"
         "tests: 3 passed, 0 failed, 0 skipped\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cd /wo" + "rk/main", True),
+        ('HOME="/ro' + 'ot/.config"', True),
+        ("PATH=/bin:/ro" + "ot/bin", True),
+        ("file:///wo" + "rk/x", True),
+        ("see https://py" + "pi.org/simple", True),
+        ("see https://files.python" + "hosted.org/x", True),
+        ("see https://registry.npm" + "js.org/x", True),
+        ("https://example.com/wo" + "rk/x", False),
+        ("$HOME/wo" + "rk/x", False),
+        ("/home/me/ro" + "ot/x", False),
+        ("/wo" + "rkspace/x", False),
+    ],
+)
+def test_the_gate_names_traces_of_a_machine(gate: Path, text: str, found: bool) -> None:
+    """File and line of what git would track; the tail of a longer path or of an address is none."""
+    write(gate / ".gitignore", "/ignored.txt\n")
+    write(gate / "ignored.txt", "cd /wo" + "rk/main\n")
+    write(gate / "notes.txt", f"\n{text}\n")
+    outcome = run(gate / "check.sh", SUMMARY="1 passed")
+    assert outcome.returncode == int(found)
+    assert (f"notes.txt:2:{text}\n" in outcome.stdout) is found
+    assert "ignored.txt" not in outcome.stdout
 
 
 def test_failed_tests_and_errors_count_as_failed(gate: Path) -> None:
@@ -347,11 +290,11 @@ def prepare(checkout: Path, kind: str, **variables: str) -> subprocess.Completed
     return run("bash", "-c", PREPARE, "bash", checkout, kind, cwd=checkout.parent, **variables)
 
 
-def test_a_python_that_is_too_old_is_refused_with_a_remedy(checkout: Path) -> None:
+def test_a_python_that_is_too_old_is_rejected_with_a_remedy(checkout: Path) -> None:
     """Also one that does not start at all."""
     outcome = prepare(checkout, "runtime", PYTHON="no-such-python")
     assert outcome.returncode == 4
-    assert "PYTHON=no-such-python is not a Python of at least 3.11" in outcome.stderr
+    assert "no Python of at least 3.11 was found: PYTHON is no-such-python" in outcome.stderr
     assert "remedy: " in outcome.stderr
 
 
