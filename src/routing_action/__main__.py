@@ -18,10 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         sys.stdout.write(f"{render_overview()}\n")
         return 0
-    from routing_action.cli.garbage import loading  # noqa: PLC0415 - keeps the others instant
-
-    with loading():
-        from routing_action.cli.main import run_command  # noqa: PLC0415
+    from routing_action.cli.main import run_command  # noqa: PLC0415 - keeps the others instant
 
     return run_command(given)
 

@@ -21,12 +21,10 @@ from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.model import OfferedSkill
-from routing_action.run.brakes import Brakes
-from routing_action.run.budget import Budget
-from routing_action.run.lifecycle import LifecycleLog
-from routing_action.run.ports import Ports, new_uuid
-from routing_action.run.settings import RunSettings
-from routing_action.run.unit import Launch, UnitRunner
+from routing_action.run.lifecycle import LifecycleLog, Ports, new_uuid
+from routing_action.run.limits import Brakes
+from routing_action.run.settings import Outputs, RunSettings
+from routing_action.run.unit import Launch, Parts, Stop, UnitRunner
 from tests.support.builders import case_of
 from tests.support.command_line import ROOT, Finished, Project, loads
 from tests.support.result_rows import make_row
@@ -129,7 +127,7 @@ def test_agents_that_tell_no_cost_are_named(project: Project) -> None:
     project.write_cases(*spending(2))
     done = project.call("run", "--agents", "claude,codex", "--max-cost-usd", "0.25")
     assert "--max-cost-usd does not hold for codex" in done.stderr
-    assert "not told and not counted: codex" in done.stderr
+    assert "not reported, so not counted: codex" in done.stderr
     assert done.results["options"]["not_enforced"] == {"--max-cost-usd": ["codex"]}
 
 
@@ -335,13 +333,11 @@ def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
     tmp_path: Path,
 ) -> None:
     """Its workspace is taken away again, and the CLI never ran."""
-    brakes = Brakes(Budget())
+    brakes = Brakes()
     left: list[str] = []
 
     class Preparing:
         """Another unit ends with a refused key just when this one is ready."""
-
-        is_quick = False
 
         def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
             brakes.judge(make_row(agent="claude", outcome=Outcome.AUTH, error="no key"))
@@ -353,15 +349,17 @@ def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
 
     ports = Ports(lambda: datetime.now(UTC), new_uuid, lambda _line: None)
     runner = UnitRunner(
-        providers={"claude": all_providers()["claude"]},
-        settings=RunSettings(tmp_path, tmp_path),
-        folder=BatchFolder(tmp_path, new_uuid()),
-        launcher=Preparing(),
-        lifecycle=LifecycleLog(ports.write_error, ports.now, "b"),
-        redactor=Redactor(()),
-        ports=ports,
-        brakes=brakes,
-        cancel=asyncio.Event(),
+        {"claude": all_providers()["claude"]},
+        RunSettings(tmp_path, Outputs(tmp_path)),
+        Parts(
+            BatchFolder(tmp_path, new_uuid()),
+            Preparing(),
+            Redactor(()),
+            ports,
+            Stop(asyncio.Event(), asyncio.Event()),
+        ),
+        LifecycleLog(ports.write_error, ports.now, "b"),
+        brakes,
     )
     left.append("taken away")
     row, _ = asyncio.run(runner.run(Unit(0, "claude", case_of()), new_uuid()))

@@ -9,14 +9,13 @@ from pathlib import Path
 import click
 
 from routing_action.cli.options import cases_option, config_option, find_provider, split_list
-from routing_action.corpus.case import Case, Expectations, expectations_for
+from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
-from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.run.evaluate import (
-    Evaluation,
     describe_evaluation,
     evaluate_case,
     evaluate_tokens,
@@ -103,24 +102,21 @@ def command(
     counted = subagent_loads == "count"
     stdout = read_blocks(stdout_file)
     stderr: Iterable[bytes] = read_blocks(stderr_file) if stderr_file else ()
-    expectations: Expectations | None = None
     if case is None:
         wanted = tuple(token.strip() for token in tokens if token.strip())
         evaluation = evaluate_tokens(
             provider, stdout, stderr, wanted, end=end, context=context, count_subagents=counted
         )
     else:
-        expectations = _expectations(case, provider)
         evaluation = evaluate_case(
             provider, stdout, stderr, case, end=end, context=context, count_subagents=counted
         )
-    _show(evaluation, expectations, output_format)
+    if output_format == "text":
+        click.echo(explain_evaluation(evaluation))
+    else:
+        click.echo(json.dumps(describe_evaluation(evaluation), indent=2, ensure_ascii=False))
     failed = evaluation.verdict is not None and evaluation.verdict.status.value != "pass"
     return 1 if failed else 0
-
-
-def _expectations(case: Case, provider: Provider) -> Expectations:
-    return expectations_for(case, provider.name, drops_skill_files=provider.drops_skill_file_tokens)
 
 
 def _chosen_case(
@@ -141,10 +137,3 @@ def _chosen_case(
         f"{corpus.file} has no case {case_id!r}",
         remedy="`routing-action plan` lists the cases",
     )
-
-
-def _show(evaluation: Evaluation, expectations: Expectations | None, output_format: str) -> None:
-    if output_format == "text":
-        click.echo(explain_evaluation(evaluation, expectations))
-    else:
-        click.echo(json.dumps(describe_evaluation(evaluation), indent=2, ensure_ascii=False))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import importlib
 import os
 import sys
@@ -11,12 +9,8 @@ import sys
 import click
 
 from routing_action import __version__
-from routing_action.cli.garbage import loading
 from routing_action.cli.overview import COMMANDS, render_overview
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
-
-# At the end all memory is given back as a whole: looking for cycles in it first takes long.
-atexit.register(gc.freeze)
 
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
@@ -33,8 +27,7 @@ class _LazyGroup(click.Group):
         """The command of a name, None for an unknown one."""
         if cmd_name not in (*COMMANDS, *_HIDDEN):
             return None
-        with loading():
-            module = importlib.import_module(f"routing_action.cli.{cmd_name}")
+        module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command
         return command
 

@@ -27,19 +27,33 @@ _CONFIG, _AGENTS = f"{__name__}.config", f"{__name__}.agents"
 CASES_HELP = "The case file. Default: cases.json, else tests/agent-routing/cases.json."
 
 
+def path_option(
+    *names: str, metavar: str = "FILE", **more: Any  # noqa: ANN401 - what click takes
+) -> Callable[[Command], Command]:  # fmt: skip
+    """An option that takes the path of a file, or of what `metavar` says."""
+    return click.option(*names, type=click.Path(path_type=Path), metavar=metavar, **more)
+
+
+def format_option(
+    *choices: str, **more: Any  # noqa: ANN401 - what click takes
+) -> Callable[[Command], Command]:  # fmt: skip
+    """`--format`, which is the first of the choices where it is not given."""
+    known = choices or ("text", "json")
+    return click.option("--format", "output_format", type=click.Choice(known), default=known[0],
+                        show_default=True, **more)  # fmt: skip
+
+
 def cases_option(command: Command) -> Command:
     """`--cases FILE`, with the earlier harness's name `--input`."""
-    option = click.option("--cases", "--input", "cases_file", type=click.Path(path_type=Path),
-                          metavar="FILE", help=CASES_HELP)  # fmt: skip
-    return option(command)
+    return path_option("--cases", "--input", "cases_file", help=CASES_HELP)(command)
 
 
 def config_option(command: Command, *, expose: bool = False) -> Command:
     """`--config FILE`, which describes agents of the user's own; it counts for `known_agents`."""
-    option = click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
-                          is_eager=True, callback=_keep_config, expose_value=expose,
-                          help="Agents of your own. Default: routing.toml, where it exists.",
-                          )  # fmt: skip
+    text = "Agents of your own. Default: routing.toml, if it exists."
+    option: Callable[[Command], Command] = path_option(
+        "--config", is_eager=True, callback=_keep_config, expose_value=expose, help=text
+    )
     return option(command)
 
 
@@ -63,10 +77,9 @@ def known_agents() -> KnownAgents:
 
 def delta_option(command: Command) -> Command:
     """`--delta FILE`, which `compare` wrote."""
-    option = click.option("--delta", "delta_file", type=click.Path(path_type=Path), metavar="FILE",
-                          default=Path("delta.json"), show_default=True,
-                          help="What `compare --output FILE` wrote.")  # fmt: skip
-    return option(command)
+    text = "What `compare --output FILE` wrote."
+    return path_option("--delta", "delta_file", default=Path("delta.json"), show_default=True,
+                       help=text)(command)  # fmt: skip
 
 
 def selection_options(command: Command) -> Command:

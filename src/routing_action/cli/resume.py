@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from routing_action.cli.options import split_list
+from routing_action.cli.wiring import show_complete
 from routing_action.errors import DocumentError, UsageError
 from routing_action.results.journal import Journal
 from routing_action.run.resume import open_journal
@@ -28,9 +29,6 @@ def kept_arguments(context: click.Context, *pinned: str) -> tuple[str, ...]:
 
 def resume_batch(context: click.Context, batch: str, artifacts_root: Path) -> int:
     """Run the command again as the journal says; the context's object is the open journal."""
-    # As in `run`, what a batch needs is imported only where there is one.
-    from routing_action.cli.wiring import show_complete  # noqa: PLC0415
-
     journal = open_journal(batch, artifacts_root)
     try:
         code = show_complete(

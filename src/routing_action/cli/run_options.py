@@ -1,19 +1,41 @@
-"""The options of `run`, apart from those that choose cases."""
+"""The options of `run`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import click
 
-from routing_action.cli.options import cases_option, config_option, selection_options
+from routing_action.cli.options import (
+    cases_option,
+    config_option,
+    format_option,
+    path_option,
+    selection_options,
+)
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
+from routing_action.run.settings import parse_positive
 
 DEFAULT_REPLAY = "tests/recordings/replay"
+
+
+class _Positive(click.ParamType[float]):
+    """A number above zero, of a unit such as `seconds`."""
+
+    name = "number"
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; UsageError where it is none."""
+        return parse_positive(str(value), param.opts[0] if param else "", self._unit)
+
+
+_SECONDS, _USD = _Positive("seconds"), _Positive("US dollars")
 
 _OPTIONS = (
     cases_option,
@@ -36,12 +58,18 @@ _OPTIONS = (
     ),
     click.option(
         "--timeout-seconds",
+        type=_SECONDS,
         default="300",
         show_default=True,
         metavar="S",
         help="Wall deadline of a unit.",
     ),
-    click.option("--idle-timeout-seconds", metavar="S", help="End a unit that is silent so long."),
+    click.option(
+        "--idle-timeout-seconds",
+        type=_SECONDS,
+        metavar="S",
+        help="End a unit that is silent so long.",
+    ),
     click.option(
         "--provider-timeout",
         "provider_timeouts",
@@ -71,11 +99,13 @@ _OPTIONS = (
     ),
     click.option(
         "--max-cost-usd",
+        type=_USD,
         metavar="X",
         help="Start no further unit once the batch is known to have cost so much.",
     ),
     click.option(
         "--max-unit-cost-usd",
+        type=_USD,
         metavar="X",
         help="End a unit that costs so much, where its CLI makes that possible.",
     ),
@@ -93,26 +123,15 @@ _OPTIONS = (
         metavar="N",
         help="Try a unit again so often where its service asks for fewer calls.",
     ),
-    click.option(
+    path_option(
         "--artifacts-root",
-        type=click.Path(path_type=Path),
         metavar="DIR",
         default=DEFAULT_ARTIFACTS_ROOT,
         show_default=True,
         help="Every batch gets a folder of its own in here.",
     ),
-    click.option(
-        "--output",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write results.json here too.",
-    ),
-    click.option(
-        "--proof-log",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write the proof log here too.",
-    ),
+    path_option("--output", help="Write results.json here too."),
+    path_option("--proof-log", help="Write the proof log here too."),
     click.option(
         "--enable-log-scan/--disable-log-scan",
         "log_scan",
@@ -148,13 +167,10 @@ _OPTIONS = (
     click.option(
         "--keep-workspace",
         is_flag=True,
-        help="Leave each unit's workspace where it is, and tell its path; its home goes.",
+        help="Leave each unit's workspace where it is, and report its path; its home is removed.",
     ),
-    click.option(
-        "--skills",
-        type=click.Path(path_type=Path),
-        metavar="PATH",
-        help="Stage these skills (a folder of skills, or a plugin).",
+    path_option(
+        "--skills", metavar="PATH", help="Stage these skills (a folder of skills, or a plugin)."
     ),
     click.option(
         "--replay",
@@ -165,7 +181,7 @@ _OPTIONS = (
     ),
     click.option(
         "--speed",
-        type=float,
+        type=click.FloatRange(min=0),
         default=0.0,
         metavar="X",
         help="Pace of a replay: 1 as recorded, 2 twice as fast. Default: at once.",
@@ -175,17 +191,8 @@ _OPTIONS = (
     click.option("--matrix-key", metavar="KEY", help="The key of this job in a matrix."),
     click.option("--attempt", type=click.IntRange(min=1), default=1, hidden=True),
     click.option("--shard", metavar="I/N", help="Which shard this is; stored in the results."),
-    click.option(
-        "--format",
-        "output_format",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        show_default=True,
-        help="What stdout gets at the end.",
-    ),
-    click.option(
-        "--batch-file", type=click.Path(path_type=Path), hidden=True, help="Write the folder here."
-    ),
+    format_option(help="What stdout gets at the end."),
+    path_option("--batch-file", hidden=True, help="Write the folder here."),
     click.option(
         "--resume",
         metavar="BATCH",
@@ -195,63 +202,8 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RunChoices:
-    """What stood on the command line of `run`, as click read it."""
-
-    cases_file: Path | None
-    config: Path | None
-    agents: tuple[str, ...]
-    categories: tuple[str, ...]
-    case_ids: tuple[str, ...]
-    run_all: bool
-    sample: int | None
-    seed: int | None
-    trials: int | None
-    confirm: int
-    timeout_seconds: str
-    idle_timeout_seconds: str | None
-    provider_timeouts: tuple[str, ...]
-    provider_models: tuple[str, ...]
-    max_parallel: int | None
-    provider_lanes: tuple[str, ...]
-    max_cost_usd: str | None
-    max_unit_cost_usd: str | None
-    max_turns: int | None
-    throttle_retries: int
-    artifacts_root: Path
-    output: Path | None
-    proof_log: Path | None
-    log_scan: bool | None
-    allow_log_fallback_pass: bool
-    log_max_files: int
-    log_max_bytes: int
-    subagent_loads: str
-    stop_early: bool
-    workspace: str
-    keep_workspace: bool
-    skills: Path | None
-    replay: str | None
-    speed: float
-    fail_on_infra: bool
-    no_progress: bool
-    matrix_key: str | None
-    attempt: int
-    shard: str | None
-    output_format: str
-    batch_file: Path | None
-    resume: str | None
-    self_test: bool
-
-
 def run_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command these options; they are listed in its help in this order."""
-
-    def call(*context: Any, **values: Any) -> int:  # noqa: ANN401 - what click passes
-        return command(*context, RunChoices(**values))
-
-    call.__doc__ = command.__doc__
-    decorated = call
     for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+        command = option(command)
+    return command

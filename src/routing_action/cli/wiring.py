@@ -13,30 +13,28 @@ from pathlib import Path
 
 import click
 
-from routing_action.cli.garbage import rare_collections
 from routing_action.cli.options import run_program, stdout_style
 from routing_action.corpus.baseline import Baseline
 from routing_action.files.redaction import Redactor, secret_values
+from routing_action.gate.baselines import find_baseline_file, read_baseline
 from routing_action.report.choose_progress import live_progress
 from routing_action.report.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results, write_atomically
 from routing_action.results.journal import Journal
 from routing_action.results.read import read_results
-from routing_action.run.batch import Batch, Shard, Stop, judge_run, run_batch
-from routing_action.run.bounds import find_bounds
+from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
+from routing_action.run.lifecycle import Ports, new_uuid
 from routing_action.run.plan import Plan
-from routing_action.run.ports import Ports, new_uuid
-from routing_action.run.process.memory import free_memory, keep_freed_memory
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_same
 from routing_action.run.settings import RunSettings, build_command
+from routing_action.run.unit import Parts, Stop
 
 
 def run_and_report(
     plan: Plan,
     settings: RunSettings,
-    shard: Shard,
     *,
     recordings: ReplaySet | None,
     arguments: tuple[str, ...],
@@ -47,22 +45,31 @@ def run_and_report(
     """Run the plan with the real parts, write the outcome to stdout, give the exit code.
 
     `journal` is that of a batch to continue; `arguments` repeat a new one. `batch_file` gets
-    the path of the batch's folder, for a script that continues from there.
+    the path of the batch's folder, for a script that works on it.
     """
     redactor = Redactor(_secrets(plan, settings))
     launcher = _launcher(plan, settings, recordings)
     if journal is None:
-        folder = BatchFolder(settings.artifacts_root, new_uuid())
+        folder = BatchFolder(settings.outputs.artifacts_root, new_uuid())
         journal = Journal.create(folder.journal_file)
     else:
         folder = BatchFolder.existing(journal.path.parent)
         check_same(journal, plan, settings, redactor)
+
+    async def run(journal: Journal) -> Batch:
+        stop = Stop(asyncio.Event(), asyncio.Event())
+        with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
+            ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
+            parts = Parts(folder, launcher, redactor, ports, stop)
+            baseline = _baseline(plan, settings)
+            try:
+                return await run_batch(plan, settings, parts, journal, arguments, baseline)
+            finally:
+                for note in launcher.close():
+                    _write_error(f"routing-action: {note}")
+
     try:
-        keep_freed_memory()
-        with rare_collections():
-            batch = asyncio.run(
-                _run(plan, settings, shard, launcher, folder, journal, arguments, redactor)
-            )
+        batch = asyncio.run(run(journal))
     finally:
         journal.close()
     return show_batch(batch, settings.environ, batch_file=batch_file, as_json=as_json)
@@ -111,41 +118,6 @@ def show_batch(
     return int(batch.exit_code)
 
 
-async def _run(
-    plan: Plan,
-    settings: RunSettings,
-    shard: Shard,
-    launcher: LiveLauncher | ReplayLauncher,
-    folder: BatchFolder,
-    journal: Journal,
-    arguments: tuple[str, ...],
-    redactor: Redactor,
-) -> Batch:
-    earlier = journal.earlier
-    stop = Stop(asyncio.Event(), asyncio.Event())
-    with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
-        ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
-        try:
-            return await run_batch(
-                plan,
-                settings,
-                folder=folder,
-                batch_run_id=earlier.header.batch_run_id if earlier else folder.path.name,
-                journal=journal,
-                arguments=arguments,
-                launcher=launcher,
-                redactor=redactor,
-                ports=ports,
-                stop=stop,
-                shard=shard,
-                bounds=find_bounds(plan.providers, settings, free_memory()),
-                baseline=_baseline(plan, settings),
-            )
-        finally:
-            for note in launcher.close():
-                _write_error(f"routing-action: {note}")
-
-
 def _launcher(
     plan: Plan, settings: RunSettings, recordings: ReplaySet | None
 ) -> LiveLauncher | ReplayLauncher:
@@ -155,7 +127,8 @@ def _launcher(
         return ReplayLauncher(recordings, settings)
     for provider in plan.providers.values():
         build_command(provider, "", None, settings.environ)  # a bad template stops here
-    written = [settings.artifacts_root, settings.output, settings.proof_log]
+    outputs = settings.outputs
+    written = [outputs.artifacts_root, outputs.results_copy, outputs.proof_log_copy]
     hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]
     return LiveLauncher(settings, plan.providers, hidden)
 
@@ -164,9 +137,6 @@ def _baseline(plan: Plan, settings: RunSettings) -> Baseline | None:
     """The baseline beside the cases, which says what --confirm must run again."""
     if not settings.confirm:
         return None
-    # Not needed where nothing is confirmed.
-    from routing_action.gate.baselines import find_baseline_file, read_baseline  # noqa: PLC0415
-
     return read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
 
 

@@ -17,7 +17,7 @@ from routing_action.gate.verdict import Policy, decide_gate
 from routing_action.results.measured import MeasuredPair, Measurement, NamedBatch, gather
 from routing_action.results.model import notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
-from routing_action.run.ports import format_time
+from routing_action.run.lifecycle import format_time
 
 _LONGEST_PROMPT = 600
 

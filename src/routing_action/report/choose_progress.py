@@ -31,7 +31,7 @@ def live_progress(
     standard error meanwhile is put above it. Needs a running event loop.
     """
     stream = sys.stderr
-    if settings.no_progress or not wants_view(stream, settings.environ):
+    if settings.outputs.no_progress or not wants_view(stream, settings.environ):
         yield None
         return
     from routing_action.report.live import open_view  # noqa: PLC0415 - rich, where it is used alone
@@ -39,7 +39,7 @@ def live_progress(
     def interrupts() -> int:
         return cancel.is_set() + hurry.is_set()
 
-    view = open_view(stream, settings.max_parallel, interrupts, sys.stdout.isatty())
+    view = open_view(stream, settings.limits.max_parallel, interrupts, sys.stdout.isatty())
     try:
         with contextlib.redirect_stderr(view.above), _ticking(view.tick, view.resume):
             yield view

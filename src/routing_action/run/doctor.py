@@ -17,9 +17,9 @@ from routing_action.results.measured_files import find_result_files
 from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results
 from routing_action.run.launch import cache_root, temp_candidates
-from routing_action.run.ports import new_uuid
+from routing_action.run.lifecycle import new_uuid
+from routing_action.run.other_sources import ask_version
 from routing_action.run.settings import agent_templates, build_command
-from routing_action.run.versions import ask_version
 from routing_action.run.workspace.agent_home import (
     build_environment,
     find_login_files,
@@ -91,10 +91,9 @@ async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Fact
     with ExitStack() as undo:
         folder = new_folder(choose_temp_root(root, temp_candidates(environ)))
         undo.callback(remove_tree, folder)
-        caches = cache_root(environ)
         home = make_agent_home(
-            provider, folder / "home", cache_root=caches, base_environ=environ
-        )  # fmt: skip
+            provider, folder / "home", cache_root=cache_root(environ), base_environ=environ
+        )
         answer = await ask_version(
             (facts.path, *provider.version_arguments),
             home.path,

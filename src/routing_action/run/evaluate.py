@@ -1,9 +1,9 @@
-"""Judge a stored transcript by the same path as a live run; no agent is started."""
+"""Reads and judges a transcript, by the same path for a live run and for a stored one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,24 +14,75 @@ from routing_action.errors import DocumentError
 from routing_action.evidence.early_stop import is_settled
 from routing_action.evidence.evidence import EvidenceCollector, Hit, explain_hit
 from routing_action.evidence.evidence_collector import make_collector
-from routing_action.evidence.gc_pause import no_collector
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
 from routing_action.evidence.prefilter import Engine, Prefilter
-from routing_action.evidence.reader_protocol import Provider, ReadContext
-from routing_action.evidence.transcript import Reading, Usage, split_lines
+from routing_action.evidence.reader_protocol import Provider, ReadContext, Reader
+from routing_action.evidence.tiers import canonical_base, canonical_call
+from routing_action.evidence.transcript import Reading, split_lines
 from routing_action.evidence.verdict import Verdict, judge
 from routing_action.run.output.capture import iterate_blocks
 
 
+class CaseJudge:
+    """Reads one run of a case, collects its evidence, and judges it at the end."""
+
+    def __init__(
+        self, provider: Provider, case: Case, context: ReadContext, *, count_subagents: bool = True
+    ) -> None:
+        """Nothing is read yet: feed the reader, and the evidence with what it gives."""
+        self.case = case
+        self.expectations = expectations_for(
+            case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
+        )
+        self._collect = partial(
+            make_collector, provider.name, self.expectations, count_subagents=count_subagents
+        )
+        self.evidence = self._collect()
+        self.reader = _open_reader(provider, context, self.evidence, self.is_settled)
+
+    def further_evidence(self) -> EvidenceCollector:
+        """An empty collector for the same expectations."""
+        return self._collect()
+
+    def is_settled(self) -> bool:
+        """Whether nothing that may still come changes the verdict but how the run ends."""
+        return is_settled(self.case, self.expectations, self.evidence)
+
+    def judge(self, reading: Reading, end: RunEnd) -> Verdict:
+        """The verdict on what was read."""
+        return judge(self.case, self.expectations, self.evidence, reading, end)
+
+
+def _open_reader(
+    provider: Provider,
+    context: ReadContext,
+    evidence: EvidenceCollector,
+    settled: Callable[[], bool],
+) -> Reader:
+    return provider.reader(
+        replace(
+            context,
+            may_name=evidence.may_name,
+            naming_lines=evidence.naming_lines,
+            needs_mentions=evidence.needs_mentions,
+            is_settled=settled,
+        )
+    )
+
+
+# ---- a stored transcript
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a transcript proved; `verdict` is None where no case was given."""
+    """What a transcript proved; `verdict` and `expectations` are None where no case was given."""
 
     provider: Provider
     evidence: EvidenceCollector
     reading: Reading
     outcome: Outcome
     verdict: Verdict | None = None
+    expectations: Expectations | None = None
 
 
 def read_blocks(path: Path) -> Iterator[bytes]:
@@ -46,31 +97,18 @@ def read_blocks(path: Path) -> Iterator[bytes]:
         ) from None
 
 
-def read_transcript(
-    provider: Provider,
-    stdout: Iterable[bytes],
-    stderr: Iterable[bytes],
-    *,
-    context: ReadContext,
+def _read_all(
+    reader: Reader,
     evidence: EvidenceCollector,
-    exit_code: int | None,
+    streams: tuple[Iterable[bytes], Iterable[bytes]],
+    end: RunEnd,
 ) -> Reading:
-    """Feed a whole transcript, in blocks of lines, into a reader and collect its evidence."""
-    reader = provider.reader(
-        replace(
-            context,
-            may_name=evidence.may_name,
-            naming_lines=evidence.naming_lines,
-            needs_mentions=evidence.needs_mentions,
-        )
-    )
-    with no_collector():
-        for block in stdout:
-            evidence.extend(reader.feed_block(block))
-        for block in stderr:
-            for line in split_lines(block):
-                reader.feed_stderr(line)
-    evidence.extend(reader.finish(exit_code))
+    for block in streams[0]:
+        evidence.extend(reader.feed_block(block))
+    for block in streams[1]:
+        for line in split_lines(block):
+            reader.feed_stderr(line)
+    evidence.extend(reader.finish(end.exit_code))
     return reader.reading
 
 
@@ -85,7 +123,7 @@ def evaluate_tokens(
     count_subagents: bool = True,
     engine: Engine = "auto",
 ) -> Evaluation:
-    """The best hit for each token, and how the run ended."""
+    """The best hit for each token, and how the run ended; the streams are blocks of lines."""
     wanted = tuple(dict.fromkeys(tokens))
     evidence = EvidenceCollector(
         provider.name,
@@ -93,9 +131,8 @@ def evaluate_tokens(
         count_subagents=count_subagents,
         prefilter=Prefilter(wanted, engine),
     )
-    reading = read_transcript(
-        provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
-    )
+    reader = _open_reader(provider, context, evidence, context.is_settled)
+    reading = _read_all(reader, evidence, (stdout, stderr), end)
     return Evaluation(provider, evidence, reading, decide_outcome(reading, end))
 
 
@@ -109,37 +146,30 @@ def evaluate_case(
     context: ReadContext,
     count_subagents: bool = True,
 ) -> Evaluation:
-    """The verdict of a case on a transcript."""
-    expectations = expectations_for(
-        case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
-    )
-    evidence = make_collector(provider.name, expectations, count_subagents=count_subagents)
-    context = replace(context, is_settled=partial(is_settled, case, expectations, evidence))
-    reading = read_transcript(
-        provider, stdout, stderr, context=context, evidence=evidence, exit_code=end.exit_code
-    )
-    verdict = judge(case, expectations, evidence, reading, end)
-    return Evaluation(provider, evidence, reading, verdict.outcome, verdict)
+    """The verdict of a case on a transcript; the streams are blocks of lines."""
+    run = CaseJudge(provider, case, context, count_subagents=count_subagents)
+    reading = _read_all(run.reader, run.evidence, (stdout, stderr), end)
+    verdict = run.judge(reading, end)
+    return Evaluation(
+        provider, run.evidence, reading, verdict.outcome, verdict, run.expectations
+    )  # fmt: skip
 
 
 def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     """The JSON answer of `evaluate`."""
-    hits: dict[str, Hit | None] = {
-        token: evaluation.evidence.hits.get(token) for token in evaluation.evidence.tokens
-    }
-    reading = evaluation.reading
+    reading, evidence = evaluation.reading, evaluation.evidence
     answer: dict[str, Any] = {
-        "token_hits": {token: describe_hit(hit) for token, hit in hits.items()},
+        "token_hits": {token: _describe_hit(evidence.hits.get(token)) for token in evidence.tokens},
         "run": {
             "outcome": evaluation.outcome.value,
             "recognised_events": reading.recognised,
             "unrecognised_events": reading.unrecognised,
         },
-        "usage": _describe_usage(reading.usage),
+        "usage": asdict(reading.usage) if reading.usage else None,
         "cost_usd": reading.cost_usd,
         "catalogue": list(reading.catalogue or ()),
         "catalogue_known": reading.catalogue is not None,
-        "loaded_skills": list(evaluation.evidence.loads),
+        "loaded_skills": list(evidence.loads),
         "cli_version": reading.cli_version,
         "model": reading.model,
     }
@@ -148,8 +178,7 @@ def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     return answer
 
 
-def describe_hit(hit: Hit | None) -> dict[str, Any] | None:
-    """A hit as results.json and `evaluate` show it."""
+def _describe_hit(hit: Hit | None) -> dict[str, Any] | None:
     if hit is None:
         return None
     return {
@@ -159,12 +188,6 @@ def describe_hit(hit: Hit | None) -> dict[str, Any] | None:
         "source_detail": hit.detail,
         "proof_line": hit.proof_line,
     }
-
-
-def _describe_usage(usage: Usage | None) -> dict[str, Any] | None:
-    if usage is None:
-        return None
-    return {name: getattr(usage, name) for name in Usage.__slots__}
 
 
 def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
@@ -180,31 +203,32 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def explain_evaluation(evaluation: Evaluation, expectations: Expectations | None) -> str:
+def explain_evaluation(evaluation: Evaluation) -> str:
     """For people: each token's deciding line, the rule behind its tier, and what was needed."""
-    needed = (
-        {need.token: need.min_tier for need in expectations.requirements} if expectations else {}
-    )
-    reading = evaluation.reading
+    reading, evidence = evaluation.reading, evaluation.evidence
     counts = f"{reading.recognised} events recognised, {reading.unrecognised} not"
     lines = [f"{evaluation.provider.title}: {evaluation.outcome.value} ({counts})"]
     if reading.failure_message:
         lines.append(f"  the CLI said: {reading.failure_message}")
     if evaluation.verdict is not None:
         lines.append(_verdict_line(evaluation.verdict))
-    for token in evaluation.evidence.tokens:
-        hit = evaluation.evidence.hits.get(token)
-        lines += _explain_token(token, hit, needed.get(token) or _default(token, expectations))
-    if evaluation.evidence.loads:
-        lines.append(f"  loaded in this order: {', '.join(evaluation.evidence.loads)}")
+    needed = _needed_tiers(evidence.tokens, evaluation.expectations)
+    for token in evidence.tokens:
+        hit = evidence.hits.get(token)
+        lines.append(f"  {token}: {explain_hit(hit, needed[token])}")
+        if hit is not None:
+            lines.append(f"    {hit.detail}: {hit.proof_line[:300]}")
+    if evidence.loads:
+        lines.append(f"  loaded in this order: {', '.join(evidence.loads)}")
     return "\n".join(lines)
 
 
-def _default(token: str, expectations: Expectations | None) -> int:
+def _needed_tiers(tokens: Iterable[str], expectations: Expectations | None) -> dict[str, int]:
     """Without a case a skill is asked for at tier 1; with one, other tokens need nothing."""
-    if expectations is not None:
-        return 3
-    return 2 if is_file_token(token) else 1
+    if expectations is None:
+        return {token: 2 if is_file_token(token) else 1 for token in tokens}
+    needs = {need.token: need.min_tier for need in expectations.requirements}
+    return {token: needs.get(token, 3) for token in tokens}
 
 
 def _verdict_line(verdict: Verdict) -> str:
@@ -213,8 +237,37 @@ def _verdict_line(verdict: Verdict) -> str:
     return f"verdict: {verdict.status.value}{kind}{missing}"
 
 
-def _explain_token(token: str, hit: Hit | None, needed: int) -> list[str]:
-    lines = [f"  {token}: {explain_hit(hit, needed)}"]
-    if hit is not None:
-        lines.append(f"    {hit.detail}: {hit.proof_line[:300]}")
-    return lines
+# ---- `run --self-test`
+
+
+def tier_fixtures(agent: str) -> tuple[tuple[str, str, str, int, int], ...]:
+    """Name, token, line, score and the tier that is due, for one provider.
+
+    A hit, an attribution miss, a weak line and a backslash path.
+    """
+    base = agent in ("codex", "copilot")
+    hit = canonical_base("/repo/skills/foo/SKILL.md") if base else canonical_call("foo")
+    miss = canonical_base("/repo/skills/foobar") if base else canonical_call("foobar")
+    windows = r"Base directory for this skill: C:\Users\dev\.agents\skills\foo"
+    return (
+        ("proven load", "foo", hit, 1000, 1),
+        ("load of a longer name", "foo", miss, 0, 2),
+        ("mere mention", "foo", "I could use foo here.", 10, 3),
+        ("backslash path", "foo", windows, 700, 1 if base else 2),
+        ("backslash path of another", "oo", windows, 0, 2 if base else 3),
+    )
+
+
+def run_self_test(
+    agents: Iterable[str], compute_tier: Callable[[str, str, str, int], int]
+) -> list[str]:
+    """How the tier rules differ from built-in fixtures, one text each; empty where all hold."""
+    differences = []
+    for agent in agents:
+        for name, token, line, score, due in tier_fixtures(agent):
+            got = compute_tier(agent, token, line, score)
+            if got != due:
+                differences.append(
+                    f"{agent}: {name}: token {token!r}\n  line {line}\n- tier {due}\n+ tier {got}"
+                )
+    return differences

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,12 +13,12 @@ from pathlib import Path
 from routing_action.agents.discovery import all_providers
 from routing_action.corpus.units import Unit
 from routing_action.evidence.reader_protocol import Provider, ReadContext
-from routing_action.files.removal import Removal, remove_quickly, remove_tree
+from routing_action.files.removal import Removal, remove_tree
 from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
-from routing_action.run.completion import complete_reading
 from routing_action.run.logs.log_targets import make_targets
 from routing_action.run.logs.logscan import LogScanner
 from routing_action.run.offered import find_offered
+from routing_action.run.other_sources import supplement_reading
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.settings import RunSettings, build_command, limit_arguments, log_folders
 from routing_action.run.unit import Launch
@@ -52,19 +53,18 @@ _USER_FOLDERS = (
 class ReplayLauncher:
     """Starts the replay agent, a true executable, in an empty folder of its own."""
 
-    is_quick = True
-
     def __init__(self, recordings: ReplaySet, settings: RunSettings) -> None:
         """Replay from a set, at the pace of the settings."""
         self._recordings = recordings
         self._settings = settings
+        self._speed = settings.replay.speed if settings.replay else math.inf
         self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """The replay agent's command for a pair, with what the recording says about itself."""
         agent, case_id = unit.agent, unit.case.case_id
         recorded = self._recordings.script_for(agent, case_id, unit.trial)
-        argv = self._recordings.argv_for(agent, case_id, unit.trial, self._settings.replay_speed)
+        argv = self._recordings.argv_for(agent, case_id, unit.trial, self._speed)
         folder = new_folder(self._temp_root)
         return Launch(
             argv=(*argv[:-1], unit.case.prompt),
@@ -76,7 +76,6 @@ class ReplayLauncher:
             wall_seconds=recorded.timeout_s or None,
             output_bytes=self._recordings.output_bytes(agent, case_id, unit.trial),
             close=lambda: _left(remove_tree(folder)),
-            close_quickly=lambda: remove_quickly(folder),
         )
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
@@ -95,7 +94,6 @@ class LiveLauncher:
         self, settings: RunSettings, providers: Mapping[str, Provider], hidden: Iterable[Path]
     ) -> None:
         """`hidden` are the answer keys of this batch, which no agent may see."""
-        self.is_quick = settings.workspace == "shared" and not settings.scans_logs
         self._settings = settings
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
@@ -107,7 +105,9 @@ class LiveLauncher:
         self._allowed: dict[str, dict[str, str]] = {}
         self._templates: dict[str, WorkspaceTemplate] = {}
         self._scanners: dict[str, LogScanner] = {}
-        self._skills: tuple[Skill, ...] = find_skills(settings.skills) if settings.skills else ()
+        self._skills: tuple[Skill, ...] = (
+            find_skills(settings.workspaces.skills) if settings.workspaces.skills else ()
+        )
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """Workspace, home, skills, environment and command of one unit."""
@@ -126,14 +126,13 @@ class LiveLauncher:
                 home,
             )
             launch.close = lambda: self._take_away(folder, workspace, home)
-            launch.close_quickly = partial(self._take_away_quickly, folder)
             undo.pop_all()
         return launch
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """Those of the batch's template, or of the user's own tree where agents work in that."""
         template = self._templates.get("")  # without the lock: one may just be made, for seconds
-        if template is None and self._settings.workspace != "shared":
+        if template is None and not self._settings.workspaces.shared:
             return ()
         tree = template.path if template else self._settings.root
         return find_offered(tree, self._providers.values(), self._skills)
@@ -158,11 +157,10 @@ class LiveLauncher:
             context=context,
             notes=(*self._template_notes(provider), *home.notes, *staged.notes),
             model=model,
-            complete=partial(
-                complete_reading, provider, None if workspace.shared else home.path, staged
+            supplement=partial(
+                supplement_reading, provider, None if workspace.shared else home.path, staged
             ),
             new_log_lines=self._log_reader(provider, home),
-            close_quickly=lambda: True,
         )
 
     def close(self) -> Sequence[str]:
@@ -172,23 +170,20 @@ class LiveLauncher:
             self._templates.clear()
         return [note for template in templates for note in _left(template.remove())]
 
-    def _take_away_quickly(self, folder: Path) -> bool:
-        return not self._settings.keep_workspace and remove_quickly(folder)
-
     def _take_away(self, folder: Path, workspace: Workspace, home: AgentHome) -> list[str]:
         """Remove what a unit had; of a kept one the home alone, since logins may lie in there."""
-        if not self._settings.keep_workspace:
+        if not self._settings.workspaces.keep:
             return _left(remove_tree(folder))
         return [f"{KEPT_WORKSPACE}{workspace.path}", *_left(home.remove())]
 
     # ---- parts of a unit
 
     def _command(self, provider: Provider, prompt: str, model: str | None) -> tuple[str, ...]:
-        limits = limit_arguments(provider, self._settings)
+        limits = limit_arguments(provider, self._settings.limits)
         return build_command(provider, prompt, model, self._settings.environ, limits)
 
     def _workspace(self, provider: Provider, folder: Path) -> Workspace:
-        if self._settings.workspace == "shared":
+        if self._settings.workspaces.shared:
             return shared_workspace(self._settings.root)
         return self._template(provider).make_workspace(folder / "repo")
 
@@ -257,7 +252,7 @@ class LiveLauncher:
         if not self._settings.scans_logs or provider.log_reader is None:
             return None
         folders = log_folders(provider, self._settings.environ)
-        if self._settings.workspace != "shared" and not folders:
+        if not self._settings.workspaces.shared and not folders:
             return self._scanner(home.path, provider.log_globs).new_lines
         with self._lock:
             if provider.name not in self._scanners:
@@ -270,8 +265,8 @@ class LiveLauncher:
         """A scanner that has taken its snapshot."""
         scanner = LogScanner(
             make_targets(globs, home),
-            max_files=self._settings.log_max_files,
-            max_bytes=self._settings.log_max_bytes,
+            max_files=self._settings.logs.max_files,
+            max_bytes=self._settings.logs.max_bytes,
         )
         scanner.snapshot()
         return scanner
@@ -279,7 +274,7 @@ class LiveLauncher:
 
 def _own_places(settings: RunSettings) -> tuple[Workspace, AgentHome] | None:
     """The repository and the user's home, where units work in these: nothing is made then."""
-    if settings.workspace != "shared" or not settings.environ.get("HOME"):
+    if not settings.workspaces.shared or not settings.environ.get("HOME"):
         return None
     return shared_workspace(settings.root), AgentHome(Path(settings.environ["HOME"]))
 

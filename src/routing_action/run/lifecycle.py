@@ -1,14 +1,16 @@
-"""The lifecycle protocol on standard error: one line for every transition of every unit.
+"""What a batch gets of the outside (clock, ids, standard error), and the lines that it writes.
 
+There is one line for every transition of every unit.
 `ARTIFACT_DIR=<absolute path>` is a raw line that nothing suppresses; the lifecycle lines are
 silenced by --no-progress. An observer hears every transition, and shows it in place of the lines.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -48,11 +50,34 @@ class BatchObserver(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Injected so that tests decide them. `now` is aware, in UTC; `new_id` gives a UUID v4.
+
+    An `observer` hears of each unit in place of the lifecycle lines.
+    """
+
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    write_error: Callable[[str], None]
+    observer: BatchObserver | None = None
+
+
+def format_time(moment: datetime) -> str:
+    """An aware moment as our files write it: UTC, milliseconds, `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def new_uuid() -> str:
+    """A random UUID v4."""
+    return str(uuid.uuid4())
+
+
 @dataclass(slots=True)
 class LifecycleLog:
     """Writes lifecycle lines with the batch's id; `write` takes one line without its newline.
 
-    With an observer there are no lines: it is told everything instead.
+    With an observer there are no lines: it hears everything instead.
     """
 
     write: Callable[[str], None]

@@ -17,8 +17,8 @@ from routing_action.results.journal import (
     Journal,
     find_running,
 )
+from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
-from routing_action.run.ports import Ports
 from routing_action.run.process.survivors import sweep_survivors
 from routing_action.run.settings import RunSettings, agent_templates
 

@@ -1,84 +1,255 @@
-"""Runs the units of a batch in one or two rounds, and keeps the rows that ended."""
+"""Runs the units of a batch side by side, in one or two rounds, and keeps the rows that ended.
+
+A unit is tried again only where its service asked for fewer calls; docs/how-to/
+bound-time-and-cost.md, 'Throttling', is the source of that rule.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 
+from routing_action.corpus.baseline import Baseline, Status, find_entry
 from routing_action.corpus.units import Unit
+from routing_action.evidence.outcome import Outcome
+from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.results.journal import Journal
-from routing_action.results.model import UnitResult
-from routing_action.run.confirm import in_order
-from routing_action.run.lifecycle import LifecycleLog
-from routing_action.run.retries import PatientRunner
-from routing_action.run.scheduler import Lanes, run_units
+from routing_action.results.model import PairSummary, UnitResult, UsageTotals, summarise_pairs
+from routing_action.run.unit import UnitRunner
+
+FIRST_PAUSE_SECONDS = 5.0
+LONGEST_PAUSE_SECONDS = 120.0
 
 
 class Rounds:
     """Each unit's row is journaled as it ends; what ended earlier is taken and not run again."""
 
-    def __init__(
-        self,
-        runner: PatientRunner,
-        journal: Journal,
-        new_id: Callable[[], str],
-        lifecycle: LifecycleLog,
-        max_parallel: int,
-        cancel: asyncio.Event,
-        lanes: Mapping[str, int] | None = None,
-    ) -> None:
+    def __init__(self, runner: UnitRunner, journal: Journal, lanes: Mapping[str, int]) -> None:
         """Nothing runs before `run`; `lanes` bound how many units of an agent run at once."""
         self._runner = runner
         self._journal = journal
         self._earlier = dict(journal.earlier.rows) if journal.earlier else {}
-        self._new_id = new_id
-        self._lifecycle = lifecycle
-        self._max_parallel = max_parallel
-        self._cancel = cancel
-        self._lanes: Lanes[Unit] = Lanes(lambda unit: unit.agent, lanes or {})
-        self._rounds: list[list[UnitResult | None]] = []
+        self._lanes = lanes
+        self._cancel = runner.parts.stop.cancel
         self._units: list[Unit] = []
+        self._rows: dict[int, UnitResult] = {}
 
     @property
     def ended(self) -> list[UnitResult]:
         """The rows so far, those of the journal too, in case-then-provider order."""
-        rows = [row for rows in self._rounds for row in rows if row is not None]
-        rows += self._earlier.values()
-        return in_order(rows, self._units)
+        return in_order([*self._rows.values(), *self._earlier.values()], self._units)
 
     @property
     def complete(self) -> bool:
         """True where every unit ended and nothing was cancelled."""
-        return all(None not in rows for rows in self._rounds) and not self._cancel.is_set()
+        return len(self._rows) == len(self._units) and not self._cancel.is_set()
 
     async def run(self, units: Sequence[Unit]) -> None:
         """Run a round's units that have no row yet; an error of the harness ends it.
 
         What had ended is kept.
         """
-        first = len(self._units)
         self._units += units
         total = len(self._units)
-        rows: list[UnitResult | None] = [self._carry(unit) for unit in units]
-        self._rounds.append(rows)
-        missing = [unit for unit, row in zip(units, rows, strict=True) if row is None]
-        ids = {unit.index: self._new_id() for unit in missing}
-        for unit in missing:
-            self._lifecycle.queued(ids[unit.index], unit.key)
+        ids: dict[int, str] = {}
+        for unit in units:
+            row = self._earlier.pop((unit.agent, unit.case.case_id, unit.trial), None)
+            if row is not None:
+                self._rows[unit.index] = row
+                self._runner.brakes.carry(row)
+                continue
+            ids[unit.index] = self._runner.parts.ports.new_id()
+            self._runner.lifecycle.queued(ids[unit.index], unit.key)
 
-        async def work(unit: Unit) -> UnitResult:
+        async def work(unit: Unit) -> None:
             unit_run_id = ids[unit.index]
             self._journal.start(unit_run_id)
-            row = await self._runner.run(unit, unit_run_id, f"[{unit.index + 1}/{total}]")
-            rows[unit.index - first] = row
+            row = await self._run_to_end(unit, unit_run_id, f"[{unit.index + 1}/{total}]")
+            self._rows[unit.index] = row
             self._journal.end(row)
-            return row
 
-        ended: list[UnitResult | None] = [None] * len(missing)
-        await run_units(missing, work, self._max_parallel, self._cancel, ended, self._lanes)
+        missing = [unit for unit in units if unit.index in ids]
+        most = self._runner.settings.limits.max_parallel
+        await run_units(missing, work, most, self._lanes, self._cancel)
 
-    def _carry(self, unit: Unit) -> UnitResult | None:
-        row = self._earlier.pop((unit.agent, unit.case.case_id, unit.trial), None)
-        if row is not None:
-            self._runner.carry(row)
+    async def _run_to_end(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
+        """A unit's last row; `place` is its `[n/N]` for the log."""
+        runner, lifecycle = self._runner, self._runner.lifecycle
+        if not runner.brakes.refusal(unit.agent):
+            lifecycle.running(unit_run_id, unit.key, place)
+        earlier: list[UnitResult] = []
+        row, reading = await runner.run(unit, unit_run_id)
+        while (pause := self._pause_of(unit, row, reading, len(earlier))) is not None:
+            if await self._interrupted_in(pause):
+                row = row.model_copy(update={"ended_by": EndedBy.CANCELLED})
+                break
+            if runner.brakes.refusal(unit.agent):
+                break
+            earlier.append(row)
+            row, reading = await runner.run(unit, unit_run_id)
+        row = merge_attempts(row, earlier)
+        lifecycle.ended(unit.key, row)
+        runner.brakes.judge(row)
         return row
+
+    def _pause_of(
+        self, unit: Unit, row: UnitResult, reading: Reading, retries: int
+    ) -> float | None:
+        """Seconds until the unit is run again; None where it is not."""
+        settings = self._runner.settings
+        most = 0 if settings.replay else settings.limits.throttle_retries
+        if retries >= most or not is_retried(row.status, row.outcome, reading, row.ended_by):
+            return None
+        pause = pause_seconds(retries, reading.retry_after)
+        if pause is None or self._runner.brakes.refusal(unit.agent):
+            return None
+        count = f"{retries + 1} of {most}"
+        note = f"{unit.key}: {row.outcome.value}, again in {pause:g} s ({count})"
+        self._runner.lifecycle.note(note)
+        return pause
+
+    async def _interrupted_in(self, seconds: float) -> bool:
+        """Wait so long; True at once where the batch is interrupted meanwhile."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._cancel.wait(), seconds)
+        return self._cancel.is_set()
+
+
+async def run_units(
+    units: Sequence[Unit],
+    work: Callable[[Unit], Awaitable[None]],
+    max_parallel: int,
+    lanes: Mapping[str, int],
+    cancel: asyncio.Event,
+) -> None:
+    """Run `work` on every unit, at most `max_parallel` at once and within each agent's lane.
+
+    A unit takes a slot once its lane has room, so that a full lane holds up no other. No unit
+    starts once the batch is cancelled. A worker's error cancels the batch: the other workers are
+    stopped and waited for, then it is raised.
+    """
+    slots = asyncio.Semaphore(max_parallel)
+    # A lane without any room would wait for ever.
+    rooms = {
+        agent: asyncio.Semaphore(max(1, lanes.get(agent, max_parallel)))
+        for agent in {unit.agent for unit in units}
+    }
+
+    async def run_one(unit: Unit) -> None:
+        async with rooms[unit.agent], slots:
+            if cancel.is_set():
+                return
+            try:
+                await work(unit)
+            except BaseException:
+                cancel.set()
+                raise
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for unit in units:
+                group.create_task(run_one(unit))
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+def in_order(rows: Sequence[UnitResult], units: Sequence[Unit]) -> list[UnitResult]:
+    """Rows in case-then-provider order, the trials of a pair side by side."""
+    place: dict[tuple[str, str], int] = {}
+    for unit in units:
+        place.setdefault((unit.case.case_id, unit.agent), len(place))
+    return sorted(rows, key=lambda row: (place[row.case_id, row.agent], row.trial))
+
+
+# ---- throttling
+
+
+def is_retried(status: Status, outcome: Outcome, reading: Reading, ended_by: EndedBy) -> bool:
+    """True where nothing was measured and the service asked for fewer calls.
+
+    Never where the run gave a verdict, nor where a deadline of ours or an interrupt ended it: the
+    agent has then used all of its time.
+    """
+    return (
+        status is Status.INFRA_ERROR
+        and outcome in (Outcome.RATE_LIMIT, Outcome.SERVER_ERROR)
+        and reading.throttled
+        and ended_by in (EndedBy.EXIT, EndedBy.TERMINAL_GRACE)
+    )
+
+
+def pause_seconds(retries: int, retry_after: float | None) -> float | None:
+    """How long to wait before the next retry, after so many; None where it is not worth it.
+
+    What the service asked for is kept to; more than two minutes of it are not waited for. Without
+    it: 5 seconds, then twice as long each time, at most two minutes.
+    """
+    if retry_after is not None:
+        return retry_after if retry_after <= LONGEST_PAUSE_SECONDS else None
+    return float(min(FIRST_PAUSE_SECONDS * 2 ** min(retries, 10), LONGEST_PAUSE_SECONDS))
+
+
+def merge_attempts(last: UnitResult, earlier: Sequence[UnitResult]) -> UnitResult:
+    """The last attempt's row, with what all of them used and cost, and how many there were.
+
+    Verdict, times, transcripts and everything else are those of the last attempt.
+    """
+    if not earlier:
+        return last
+    attempts = (*earlier, last)
+    usages = [row.usage for row in attempts if row.usage is not None]
+    usage = {
+        name: _add([getattr(one, name) for one in usages]) for name in UsageTotals.model_fields
+    }
+    count = len(earlier)
+    outcomes = ", ".join(row.outcome.value for row in earlier)
+    note = f"tried again {count} time{'s' if count > 1 else ''} after: {outcomes}"
+    return last.model_copy(
+        update={
+            "throttle_retries": count,
+            "usage": UsageTotals.model_validate(usage) if usages else None,
+            "cost_usd": _add([row.cost_usd for row in attempts]),
+            "notes": (*last.notes, note),
+        }
+    )
+
+
+def _add(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+# ---- confirming
+
+
+def units_to_confirm(
+    rows: Sequence[UnitResult], units: Sequence[Unit], baseline: Baseline, count: int
+) -> list[Unit]:
+    """`count` more trials of each pair that the baseline expects to pass and that did not.
+
+    A timeout that its entry does not allow counts too, a pair that was not run at all does not.
+    The trials are numbered from the last one on.
+    """
+    last = {(unit.case.case_id, unit.agent): unit for unit in units}
+    again = [
+        (last[pair.case_id, pair.agent], step)
+        for pair in summarise_pairs(rows)
+        if _would_regress(pair, rows, baseline)
+        for step in range(1, count + 1)
+    ]
+    return [
+        Unit(len(units) + place, unit.agent, unit.case, unit.trial + step)
+        for place, (unit, step) in enumerate(again)
+    ]
+
+
+def _would_regress(pair: PairSummary, rows: Sequence[UnitResult], baseline: Baseline) -> bool:
+    entry = find_entry(baseline, (pair.case_id, pair.agent))
+    if entry is None or entry.expected_status is not Status.PASS:
+        return False
+    own = [row for row in rows if (row.case_id, row.agent) == (pair.case_id, pair.agent)]
+    if all(row.outcome is Outcome.NOT_RUN for row in own):
+        return False  # what kept it from running still does
+    late = any(row.timed_out for row in own)
+    return pair.status is not Status.PASS or (late and not entry.allow_timeout)

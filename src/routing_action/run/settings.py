@@ -1,4 +1,4 @@
-"""What a run is told, from flags and a mapping of variables; it never reads the environment."""
+"""What a run is given, from flags and a mapping of variables; it never reads the environment."""
 
 from __future__ import annotations
 
@@ -19,112 +19,137 @@ PROMPT = "{prompt}"
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
-    """Everything about how units are run; what is run stands in the selection.
+class Limits:
+    """What bounds a batch and its units; the fields are named as the options of results.json.
 
     Times are seconds, costs US dollars. `provider_lanes` are those that were asked for.
-    `log_scan` None means: on when serial, off when parallel.
     """
 
-    root: Path
-    artifacts_root: Path
     max_parallel: int = DEFAULT_MAX_PARALLEL
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     idle_timeout_seconds: float | None = None
     provider_timeouts: Mapping[str, float] = field(default_factory=dict)
-    provider_models: Mapping[str, str] = field(default_factory=dict)
-    log_scan: bool | None = None
-    allow_log_fallback_pass: bool = False
-    log_max_files: int = 60
-    log_max_bytes: int = 300_000
-    workspace: str = "isolated"
-    keep_workspace: bool = False
-    skills: Path | None = None
-    replay: Path | None = None
-    commit: str | None = None
-    replay_speed: float = math.inf
-    confirm: int = 0
-    fail_on_infra: bool = False
-    count_subagents: bool = True
-    stop_early: bool = False
     provider_lanes: Mapping[str, int] = field(default_factory=dict)
     max_cost_usd: float | None = None
     max_unit_cost_usd: float | None = None
     max_turns: int | None = None
-    config_file: str | None = None
-    config_sha256: str | None = None
     throttle_retries: int = 2
-    no_progress: bool = False
-    output: Path | None = None
-    proof_log: Path | None = None
-    environ: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def scans_logs(self) -> bool:
-        """Whether session logs are read: as asked, else only in a serial run."""
-        return self.max_parallel == 1 if self.log_scan is None else self.log_scan
-
-    @property
-    def gates_on_logs(self) -> bool:
-        """Whether log evidence may count: in a serial run, or where it is allowed."""
-        return self.max_parallel == 1 or self.allow_log_fallback_pass
 
     def timeout_for(self, agent: str) -> float:
         """The wall deadline of a provider's units, in seconds."""
         return self.provider_timeouts.get(agent, self.timeout_seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class LogScan:
+    """How session logs are read. `asked` None means: on when serial, off when parallel."""
+
+    asked: bool | None = None
+    allow_pass: bool = False
+    max_files: int = 60
+    max_bytes: int = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where results go: a folder for each batch in `artifacts_root`, and copies of two files."""
+
+    artifacts_root: Path
+    results_copy: Path | None = None
+    proof_log_copy: Path | None = None
+    no_progress: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Workspaces:
+    """What units work in: a copy each, or the user's own checkout and home (`shared`)."""
+
+    shared: bool = False
+    keep: bool = False
+    skills: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A folder of recordings, and how much faster than recorded they are replayed."""
+
+    folder: Path
+    speed: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixJob:
+    """Which job of a matrix this batch is: names for the results, nothing else."""
+
+    shard: str | None = None
+    matrix_key: str | None = None
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How units are run; what is run stands in the selection.
+
+    `config_file` and its SHA-256 describe the user's own agents. With `replay` no agent starts.
+    """
+
+    root: Path
+    outputs: Outputs
+    limits: Limits = field(default_factory=Limits)
+    logs: LogScan = field(default_factory=LogScan)
+    workspaces: Workspaces = field(default_factory=Workspaces)
+    replay: Replay | None = None
+    job: MatrixJob = field(default_factory=MatrixJob)
+    provider_models: Mapping[str, str] = field(default_factory=dict)
+    count_subagents: bool = True
+    stop_early: bool = False
+    confirm: int = 0
+    fail_on_infra: bool = False
+    commit: str | None = None
+    config_file: str | None = None
+    config_sha256: str | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scans_logs(self) -> bool:
+        """Whether session logs are read: as asked, else only in a serial run."""
+        return self.limits.max_parallel == 1 if self.logs.asked is None else self.logs.asked
+
+    @property
+    def gates_on_logs(self) -> bool:
+        """Whether log evidence may count: in a serial run, or where it is allowed."""
+        return self.limits.max_parallel == 1 or self.logs.allow_pass
+
+
 def resolve_max_parallel(flag: int | None, environ: Mapping[str, str]) -> int:
     """The flag, else MAX_CONCURRENCY, else 4."""
-    if flag is not None:
-        return _parallel(flag, "--max-parallel")
     text = environ.get("MAX_CONCURRENCY", "").strip()
-    if not text:
-        return DEFAULT_MAX_PARALLEL
-    if not text.isdecimal():
-        raise UsageError(
-            f"MAX_CONCURRENCY={text!r}: not a whole number",
-            remedy="set it to 1 or more, or unset it for the default of 4",
-        )
-    return _parallel(int(text), "MAX_CONCURRENCY")
+    if flag is not None:
+        return parse_parallel(str(flag), "--max-parallel")
+    return parse_parallel(text, "MAX_CONCURRENCY") if text else DEFAULT_MAX_PARALLEL
 
 
-def _parallel(value: int, name: str) -> int:
-    if not 1 <= value <= MAX_PARALLEL_LIMIT:
-        raise UsageError(f"{name} {value}: must be between 1 and {MAX_PARALLEL_LIMIT}")
-    return value
+def parse_parallel(text: str, name: str) -> int:
+    """How many units may run at once."""
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_PARALLEL_LIMIT:
+        raise UsageError(f"{name} {text}: must be a whole number from 1 to {MAX_PARALLEL_LIMIT}")
+    return int(text)
 
 
-def positive_seconds(text: str, name: str) -> float:
-    """A number of seconds above zero."""
-    return _above_zero(text, name, "number of seconds")
-
-
-def positive_amount(text: str, name: str) -> float:
-    """A number of US dollars above zero."""
-    return _above_zero(text, name, "number of US dollars")
-
-
-def _above_zero(text: str, name: str, what: str) -> float:
+def parse_positive(text: str, name: str, unit: str) -> float:
+    """A number above zero, of a unit such as `seconds`."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise UsageError(f"{name} {text!r}: not a {what} above 0")
+        raise UsageError(f"{name} {text!r}: not a number of {unit} above 0")
     return value
 
 
-def parse_lane(text: str, name: str) -> int:
-    """How many units of a provider may run at once."""
-    if not text.isdecimal():
-        raise UsageError(f"{name} {text!r}: not a whole number")
-    return _parallel(int(text), name)
-
-
-def limit_arguments(provider: Provider, settings: RunSettings) -> tuple[str, ...]:
+def limit_arguments(provider: Provider, limits: Limits) -> tuple[str, ...]:
     """The arguments for the limits that the CLI enforces itself, empty where none was asked for."""
-    turns, usd = settings.max_turns, settings.max_unit_cost_usd
+    turns, usd = limits.max_turns, limits.max_unit_cost_usd
     words = () if turns is None else provider.turn_arguments
     budget = () if usd is None else provider.budget_arguments
     return (

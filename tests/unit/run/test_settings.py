@@ -9,11 +9,14 @@ import pytest
 from routing_action.agents.discovery import all_providers
 from routing_action.errors import UsageError
 from routing_action.run.settings import (
+    Limits,
+    LogScan,
+    Outputs,
     RunSettings,
     build_command,
     limit_arguments,
     log_folders,
-    positive_seconds,
+    parse_positive,
     resolve_max_parallel,
 )
 
@@ -43,7 +46,7 @@ def test_a_bad_max_concurrency_is_refused(value: str) -> None:
 def test_a_deadline_must_be_a_number_above_zero(value: str) -> None:
     """The error names the flag."""
     with pytest.raises(UsageError, match="--timeout-seconds"):
-        positive_seconds(value, "--timeout-seconds")
+        parse_positive(value, "--timeout-seconds", "seconds")
 
 
 @pytest.mark.parametrize("provider", all_providers().values(), ids=lambda one: one.name)
@@ -101,25 +104,20 @@ def test_logs_are_read_and_count_in_serial_runs_alone(
 ) -> None:
     """In parallel they are off, and diagnostics only where they are switched on."""
     settings = RunSettings(
-        Path(),
-        Path(),
-        max_parallel=parallel,
-        log_scan=asked,
-        allow_log_fallback_pass=allowed,
+        Path(), Outputs(Path()), Limits(max_parallel=parallel), LogScan(asked, allowed)
     )
     assert (settings.scans_logs, settings.gates_on_logs) == (scans, gates)
 
 
 def test_a_provider_can_have_a_deadline_of_its_own() -> None:
     """--provider-timeout wins for that agent alone."""
-    settings = RunSettings(Path(), Path(), provider_timeouts={"codex": 5.0})
-    assert (settings.timeout_for("codex"), settings.timeout_for("claude")) == (5.0, 300.0)
+    limits = Limits(provider_timeouts={"codex": 5.0})
+    assert (limits.timeout_for("codex"), limits.timeout_for("claude")) == (5.0, 300.0)
 
 
 def test_limits_that_the_cli_has_stand_before_the_prompt() -> None:
     """They are plain arguments, beside the model's."""
-    settings = RunSettings(Path(), Path(), max_turns=7, max_unit_cost_usd=0.5)
-    limits = limit_arguments(CLAUDE, settings)
+    limits = limit_arguments(CLAUDE, Limits(max_turns=7, max_unit_cost_usd=0.5))
     assert limits == ("--max-turns", "7", "--max-budget-usd", "0.5")
     words = build_command(CLAUDE, "p", "m", {}, limits)
     assert words[-7:] == ("--model", "m", *limits, "p")
@@ -129,12 +127,12 @@ def test_limits_that_the_cli_has_stand_before_the_prompt() -> None:
 @pytest.mark.parametrize(("usd", "text"), [(1.0, "1.0"), (1e-05, "0.00001"), (2e6, "2000000.0")])
 def test_an_amount_is_written_without_an_exponent(usd: float, text: str) -> None:
     """Whatever a CLI takes for a number."""
-    settings = RunSettings(Path(), Path(), max_unit_cost_usd=usd)
-    assert limit_arguments(CLAUDE, settings) == ("--max-budget-usd", text)
+    limits = Limits(max_unit_cost_usd=usd)
+    assert limit_arguments(CLAUDE, limits) == ("--max-budget-usd", text)
 
 
 def test_a_cli_without_limits_gets_none() -> None:
     """An argument that it does not know would end it at once."""
-    settings = RunSettings(Path(), Path(), max_turns=7, max_unit_cost_usd=0.5)
-    assert limit_arguments(COPILOT, settings) == ()
-    assert limit_arguments(CLAUDE, RunSettings(Path(), Path())) == ()
+    limits = Limits(max_turns=7, max_unit_cost_usd=0.5)
+    assert limit_arguments(COPILOT, limits) == ()
+    assert limit_arguments(CLAUDE, Limits()) == ()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from routing_action.agents.discovery import all_providers
 from routing_action.evidence.tiers import compute_tier
-from routing_action.run.self_test import fixtures_for, run_self_test
+from routing_action.run.evaluate import run_self_test, tier_fixtures
 
 
 def test_every_provider_passes_its_fixtures() -> None:
     """A hit, an attribution miss, a weak line and a backslash path, for each of them."""
     assert run_self_test(all_providers(), compute_tier) == []
-    assert all({f.tier for f in fixtures_for(name)} == {1, 2, 3} for name in all_providers())
+    assert all({due for *_, due in tier_fixtures(name)} == {1, 2, 3} for name in all_providers())
 
 
 def test_a_wrong_rule_is_shown_as_a_diff() -> None:
