@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import Row, run_measured, take_turns
-from routing_action.run.logs.log_targets import make_targets
-from routing_action.run.logs.logscan import LogScanner
+from routing_action.run.logs.session_logs import SessionLogs
 
 FILES_IN_A_FOLDER = 100
 CHANGED = 20
@@ -49,7 +48,7 @@ def _find(home: Path) -> float:
 
 
 def _snapshot(home: Path) -> float:
-    scanner = LogScanner(make_targets(["projects/**/*.jsonl"], home))
+    scanner = SessionLogs(["projects/**/*.jsonl"], home)
     begun = time.perf_counter()
     scanner.snapshot()
     return time.perf_counter() - begun
@@ -57,7 +56,7 @@ def _snapshot(home: Path) -> float:
 
 def _diff(home: Path, paths: list[Path]) -> float:
     """What twenty logs gained since the snapshot."""
-    scanner = LogScanner(make_targets(["projects/**/*.jsonl"], home))
+    scanner = SessionLogs(["projects/**/*.jsonl"], home)
     scanner.snapshot()
     for path in paths[:: len(paths) // CHANGED]:
         with path.open("ab") as file:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.files import removal
-from routing_action.files.removal import remove_quickly, remove_tree
+from routing_action.files.removal import remove_tree
 from tests.support.sandbox import ordinary_user, write
 
 
@@ -22,7 +21,7 @@ def test_a_tree_is_gone_with_all_its_kinds_of_files(tmp_path: Path) -> None:
     os.mkfifo(top / "a/pipe")
     (top / "a/nothing").symlink_to("missing")
     (top / "e/loop").symlink_to(top)
-    assert remove_tree(top).complete
+    assert remove_tree(top) == ()
     assert not top.exists()
 
 
@@ -35,8 +34,8 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (top / "folder").symlink_to(tmp_path / "mine")
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "mine")
-    assert remove_tree(top).complete
-    assert remove_tree(link).complete
+    assert remove_tree(top) == ()
+    assert remove_tree(link) == ()
     assert not link.is_symlink()
     assert (tmp_path / "mine/keep.txt").read_text() == "k"
 
@@ -50,7 +49,7 @@ def test_a_folder_without_rights_is_removed_by_its_owner() -> None:
             (top / path).chmod(mode)
         (top / "read").chmod(0o555)
         top.chmod(0)
-        assert remove_tree(top).complete
+        assert remove_tree(top) == ()
         assert not top.exists()
 
 
@@ -65,13 +64,13 @@ def test_a_very_deep_tree_is_removed(tmp_path: Path) -> None:
         os.close(handle)
         handle = below
     os.close(handle)
-    assert remove_tree(top).complete
+    assert remove_tree(top) == ()
     assert not top.exists()
 
 
 def test_what_is_not_there_is_removed_already(tmp_path: Path) -> None:
     """An agent may remove its own workspace."""
-    assert remove_tree(tmp_path / "missing").complete
+    assert remove_tree(tmp_path / "missing") == ()
 
 
 def test_what_cannot_be_removed_is_reported_and_raises_nothing() -> None:
@@ -83,9 +82,8 @@ def test_what_cannot_be_removed_is_reported_and_raises_nothing() -> None:
         os.seteuid(0)
         os.chown(base / "top/kept", 0, 0)
         os.seteuid(65534)
-        outcome = remove_tree(base / "top")
-        assert not outcome.complete
-        assert any("Permission denied" in failure for failure in outcome.failures)
+        failures = remove_tree(base / "top")
+        assert any("Permission denied" in failure for failure in failures)
         assert not list(base.rglob("b.txt"))
         assert len(list(base.rglob("a.txt"))) == 1
         os.seteuid(0)
@@ -108,69 +106,13 @@ def test_a_folder_that_a_straggler_fills_is_tried_again(
         real(name, dir_fd=dir_fd)
 
     monkeypatch.setattr("os.rmdir", rmdir)
-    assert remove_tree(top).complete
+    assert remove_tree(top) == ()
     assert not top.exists()
-
-
-def test_a_system_without_folder_descriptors_is_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the system cannot work below an open folder, the standard library removes."""
-    write(tmp_path, {"top/a/b.txt": "b"})
-    monkeypatch.setattr(removal, "_HAS_DIR_FD", False)
-    assert remove_tree(tmp_path / "top").complete
-    assert not (tmp_path / "top").exists()
 
 
 def test_a_single_file_is_removed(tmp_path: Path) -> None:
     """A path that is no folder goes too."""
     (tmp_path / "file").write_text("x")
     (tmp_path / "file").chmod(stat.S_IRUSR)
-    assert remove_tree(tmp_path / "file").complete
+    assert remove_tree(tmp_path / "file") == ()
     assert not (tmp_path / "file").exists()
-
-
-# --- in a hurry -----------------------------------------------------------------------------------
-
-
-def test_a_small_tree_is_gone_quickly(tmp_path: Path) -> None:
-    """Links in it are not followed."""
-    write(tmp_path, {"mine/keep.txt": "k", "top/a/b/c.txt": "c", "top/d.txt": "d"})
-    (tmp_path / "top/a/link").symlink_to(tmp_path / "mine")
-
-    assert remove_quickly(tmp_path / "top")
-
-    assert not (tmp_path / "top").exists()
-    assert (tmp_path / "mine/keep.txt").read_text() == "k"
-
-
-def test_what_takes_long_is_left_to_the_other_removal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Too many files in one folder, too many folders, trouble, a link, or nothing at all."""
-    top = tmp_path / "top"
-    write(top, {f"a/{number}": "" for number in range(removal._QUICK_ENTRIES + 1)})
-    assert not remove_quickly(top)
-    assert len(list((top / "a").iterdir())) == 1
-
-    monkeypatch.setattr(removal, "_QUICK_SECONDS", -1.0)
-    assert not remove_quickly(top)
-    monkeypatch.undo()
-    assert top.exists()
-    assert remove_quickly(top)
-
-    assert not remove_quickly(top)
-    (tmp_path / "kept").mkdir()
-    top.symlink_to("kept")
-    assert not remove_quickly(top)
-    assert top.is_symlink()
-    assert not remove_quickly(tmp_path / "gone/top")
-
-
-def test_a_closed_folder_is_left_to_the_other_removal() -> None:
-    """It must be opened first."""
-    with ordinary_user() as base:
-        write(base / "top", {"closed/a.txt": "a"})
-        (base / "top/closed").chmod(0)
-        assert not remove_quickly(base / "top")
-        assert remove_tree(base / "top").complete

@@ -1,32 +1,43 @@
-"""Reads a part of a file that an agent, or anybody else, can have put there in place of a file."""
+"""Opens files that an agent, or anybody else, can have replaced by something else."""
 
 from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
+from typing import BinaryIO
 
 
-def read_head(path: str | os.PathLike[str], size: int) -> bytes:
-    """Up to `size` bytes from the start; nothing of a link, a pipe, or what cannot be read."""
+def open_regular(path: Path | str) -> BinaryIO:
+    """A regular file, to be read; never through a link, and never waiting for a pipe's writer.
+
+    Raises OSError, also for what is no regular file.
+    """
+    file = open(path, "rb", opener=_open_what_is_there)  # noqa: SIM115 - the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(f"{path} is no regular file")
+    return file
+
+
+def read_head(path: Path | str, size: int) -> bytes:
+    """Up to `size` bytes from the start; nothing of what is no file or cannot be read."""
     return _read(path, size, from_end=False)
 
 
-def read_tail(path: str | os.PathLike[str], size: int) -> bytes:
+def read_tail(path: Path | str, size: int) -> bytes:
     """Up to `size` bytes before the end, under the same rules."""
     return _read(path, size, from_end=True)
 
 
-def _read(path: str | os.PathLike[str], size: int, *, from_end: bool) -> bytes:
+def _read(path: Path | str, size: int, *, from_end: bool) -> bytes:
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular(path) as file:
+            start = max(0, os.fstat(file.fileno()).st_size - size) if from_end else 0
+            return os.pread(file.fileno(), size, start)
     except OSError:
         return b""
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            return b""
-        return os.pread(file, size, max(0, status.st_size - size) if from_end else 0)
-    except OSError:
-        return b""
-    finally:
-        os.close(file)
+
+
+def _open_what_is_there(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -12,7 +12,7 @@ from routing_action.evidence.evidence import EvidenceCollector, as_log_line
 from routing_action.evidence.reader_protocol import Provider, ReadContext, Reader
 from routing_action.evidence.transcript import EndedBy, Reading, Usage
 from routing_action.files.redaction import Redactor
-from routing_action.run.logs.log_tail import read_log_tails
+from routing_action.run.logs.session_logs import read_log_tails
 from routing_action.run.output.capture import MemorySink
 from routing_action.run.process.process import ProcessLimits, run_process
 from routing_action.run.workspace.staging import StagedSkills
