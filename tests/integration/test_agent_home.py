@@ -10,6 +10,7 @@ import pytest
 from routing_action.agents.discovery import all_providers
 from routing_action.errors import HarnessError, UsageError
 from routing_action.evidence.reader_protocol import Provider
+from routing_action.files.removal import remove_tree
 from routing_action.run.workspace.agent_home import AgentHome, build_environment, make_agent_home
 from tests.support.sandbox import files_below, ordinary_user, provider, run_agent, write
 
@@ -176,7 +177,7 @@ def test_a_shared_cache_is_linked_and_outlives_the_home(tmp_path: Path) -> None:
     """What one unit unpacks the next one finds; clean-up does not follow the link."""
     first = make_agent_home(FAKE, tmp_path / "one", cache_root=tmp_path / "caches")
     write(first.path / ".cache/fake", {"unpacked.bin": "b"})
-    assert first.remove().complete
+    assert remove_tree(first.path) == ()
     second = make_agent_home(FAKE, tmp_path / "two", cache_root=tmp_path / "caches")
     assert (second.path / ".cache/fake/unpacked.bin").read_text() == "b"
     assert files_below(tmp_path / "caches") == [".cache/fake/unpacked.bin"]
@@ -218,7 +219,7 @@ def test_every_provider_gets_a_home(tmp_path: Path, name: str) -> None:
     assert all(
         Path(environment[variable]).is_relative_to(home.path) for variable in record.home_variables
     )
-    assert home.remove().complete
+    assert remove_tree(home.path) == ()
 
 
 def test_a_home_without_notes_says_nothing(tmp_path: Path) -> None:

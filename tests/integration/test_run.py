@@ -544,6 +544,19 @@ def test_an_agent_that_looks_where_no_skill_lies_is_told_so(project: Project) ->
     assert any(note.startswith("codex finds no skill") for note in notes)
 
 
+def test_a_skill_that_could_not_be_staged_blames_no_agent(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pull request did not break it, so the pair is infra_error, and no agent is started."""
+    write_skill(project, ".claude/skills/foo")
+    project.write_cases(loads("one"))
+    stuck = ("a: Operation not permitted",)
+    monkeypatch.setattr("routing_action.run.workspace.staging.remove_tree", lambda _: stuck)
+    done = project.run("--skills", ".claude/skills")
+    assert (done.column("status"), done.column("outcome")) == (["infra_error"], ["not_run"])
+    assert "could not make room for a staged skill" in done.column("error")[0]
+
+
 def test_a_prompt_that_is_still_to_be_written_is_not_paid_for(project: Project) -> None:
     """`cases init` leaves such prompts; no agent is started for one."""
     project.write_cases(loads("one"), {**loads("two"), "prompt": "FILL IN what a user would ask"})

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from routing_action.files.plain_files import open_regular
 from routing_action.run.logs import session_logs
 from routing_action.run.logs.session_logs import SessionLogs, read_log_tails
 
@@ -24,9 +25,9 @@ class Disk:
         self.unreadable: set[str] = set()
         self.before_open: Callable[[str], object] = lambda _: None
         self.before_status: Callable[[str], object] = lambda _: None
-        self._scandir, self._lstat, self._open = os.scandir, os.lstat, session_logs.open_regular
-        monkeypatch.setattr(session_logs.os, "scandir", self.scandir)
-        monkeypatch.setattr(session_logs.os, "lstat", self.lstat)
+        self._scandir, self._lstat, self._open = os.scandir, os.lstat, open_regular
+        monkeypatch.setattr("os.scandir", self.scandir)
+        monkeypatch.setattr("os.lstat", self.lstat)
         monkeypatch.setattr(session_logs, "open_regular", self.open)
 
     def scandir(self, path: str) -> Any:  # noqa: ANN401

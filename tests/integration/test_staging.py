@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.files.removal import Removal
 from routing_action.run.workspace import staging
 from routing_action.run.workspace.answer_keys import AnswerKeys
 from routing_action.run.workspace.staging import (
     Skill,
-    StagedSkills,
     find_skills,
     stage_skills,
     staged_skills,
@@ -47,7 +45,7 @@ def test_a_folder_of_skills_gives_each_folder_with_a_skill_file(tmp_path: Path) 
 def test_one_skill_can_be_named(tmp_path: Path) -> None:
     """The folder of a single skill is enough."""
     write(tmp_path, {"one/SKILL.md": SKILL.format("declared-one"), "one/sub/SKILL.md": ""})
-    assert find_skills(tmp_path / "one") == (Skill("one", tmp_path / "one", "declared-one"),)
+    assert find_skills(tmp_path / "one") == (Skill("one", tmp_path / "one"),)
 
 
 def test_a_plugin_gives_its_skills_and_those_it_lists(tmp_path: Path) -> None:
@@ -188,7 +186,7 @@ def test_an_own_skill_that_cannot_make_room_is_an_error(
     """Two copies of a skill would make the verdict worthless."""
     write(tmp_path / "skills", skill_files(".", "a"))
     write(tmp_path / "ws", skill_files(".agents/skills", "a"))
-    stuck = Removal(tmp_path / "ws", ("a: Operation not permitted",))
+    stuck = ("a: Operation not permitted",)
     monkeypatch.setattr(staging, "remove_tree", lambda _: stuck)
     with pytest.raises(HarnessError, match="could not make room"):
         stage(tmp_path / "ws", tmp_path / "skills")
@@ -200,8 +198,6 @@ def test_skills_that_cannot_be_looked_at_are_none() -> None:
         write(base, {**skill_files("skills", "a", "closed"), "ws/x": ""})
         (base / "skills/closed").chmod(0)
         assert [skill.name for skill in find_skills(base / "skills")] == ["a"]
-        (base / "skills/a/SKILL.md").chmod(0)
-        assert find_skills(base / "skills")[0].declared == ""
 
 
 # --- what should be offered ---------------------------------------------------------------------
@@ -239,19 +235,6 @@ def test_linked_folders_and_skills_count_where_they_really_lie(tmp_path: Path) -
     }
 
 
-def test_what_was_found_in_a_template_holds_for_its_copies(tmp_path: Path) -> None:
-    """Linked folders too: each copy is the same below another folder."""
-    old, new = tmp_path / "old", tmp_path / "new"
-    for path in (old, new):
-        write(path, {**skill_files(".claude/skills", "a"), **skill_files("pool", "b")})
-        (path / ".agents").mkdir()
-        (path / ".agents/skills").symlink_to("../.claude/skills")
-        (path / ".claude/skills/b").symlink_to("../../pool/b")
-    assert staged_skills(old, CODEX).moved(old, new) == staged_skills(new, CODEX)
-    outside = StagedSkills(roots=(f"{old}", f"{old}er/skills"))
-    assert outside.moved(old, new).roots == (f"{new}", f"{old}er/skills")
-
-
 def test_skills_in_another_provider_s_folder_are_told_and_not_copied(tmp_path: Path) -> None:
     """A repository with `.claude/skills` alone: codex finds nothing, and people are told why."""
     write(tmp_path, skill_files(".claude/skills", "a"))
@@ -269,22 +252,3 @@ def test_skills_in_another_provider_s_folder_are_told_and_not_copied(tmp_path: P
 def test_a_workspace_without_any_skill_needs_no_note(tmp_path: Path) -> None:
     """Nothing is wrong with a repository that has none."""
     assert staged_skills(tmp_path, CODEX, (".claude/skills",)).notes == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "declared"),
-    [
-        ("---\nname: my-skill\n---\n", "my-skill"),
-        ('\ufeff---\r\ndescription: x\r\nname: "quoted"\r\n---\r\n', "quoted"),
-        ("---\ndescription: x\n---\nname: body\n", ""),
-        ("name: no-frontmatter\n", ""),
-        ("---\n  name: nested\n", ""),
-        ("", ""),
-    ],
-)
-def test_the_declared_name_comes_from_the_frontmatter(
-    tmp_path: Path, text: str, declared: str
-) -> None:
-    """A folder may bear another name than the skill declares."""
-    write(tmp_path, {"one/SKILL.md": text})
-    assert find_skills(tmp_path)[0].declared == declared

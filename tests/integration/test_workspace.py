@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import HarnessError
+from routing_action.files.removal import remove_tree
 from routing_action.github.publication import RunLinks
 from routing_action.report.comment import render_comment
 from routing_action.report.html import write_html
@@ -20,9 +21,8 @@ from routing_action.run.workspace.template import (
     WorkspaceTemplate,
     choose_temp_root,
     new_folder,
-    shared_workspace,
 )
-from routing_action.run.workspace.visible_files import copy_file
+from routing_action.run.workspace.visible_files import Tree, copy_tree
 from tests.support.report_values import make_delta, make_regression
 from tests.support.result_rows import make_results, make_row
 from tests.support.sandbox import files_below, git, ordinary_user, repository, run_agent, write
@@ -43,7 +43,7 @@ def make_temp_root(tmp_path: Path) -> Path:
 def workspace_of(repo: Path, temp_root: Path, *hidden: Path | str) -> Path:
     """The workspace of one unit on a repository."""
     template = WorkspaceTemplate.build(repo, temp_root, hidden=hidden)
-    return template.make_workspace(new_folder(temp_root)).path
+    return template.make_workspace(new_folder(temp_root))
 
 
 # --- what is in it ------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_a_folder_that_git_ignores_is_copied_whole(tmp_path: Path, temp_root: Pa
     repo = repository(tmp_path / "repo", {".gitignore": "inner/\n"})
     write(repo, {"inner/a.txt": "a"})
     template = WorkspaceTemplate.build(repo / "inner", temp_root)
-    path = template.make_workspace(new_folder(temp_root)).path
+    path = template.make_workspace(new_folder(temp_root))
     assert files_below(path) == ["a.txt"]
     assert template.notes == ("git ignores the whole folder, so all its files were taken",)
 
@@ -253,7 +253,7 @@ def test_another_checkout_inside_the_repository_is_left_out(
     repo = repository(tmp_path / "repo", {"a": "1"})
     repository(repo / "base", {"cases.json": ANSWER})
     template = WorkspaceTemplate.build(repo, temp_root)
-    path = template.make_workspace(new_folder(temp_root)).path
+    path = template.make_workspace(new_folder(temp_root))
     assert files_below(path) == ["a"]
     assert template.notes == ("base/ is a repository of its own and was left out",)
 
@@ -359,7 +359,7 @@ def test_a_workspace_has_a_random_name_outside_the_repository(
     """The path of a workspace tells nothing of the case, the provider or the repository."""
     repo = repository(tmp_path / "widget-repo", {"a": "1"})
     template = WorkspaceTemplate.build(repo, temp_root)
-    paths = {template.make_workspace(new_folder(temp_root)).path for _ in range(5)}
+    paths = {template.make_workspace(new_folder(temp_root)) for _ in range(5)}
     assert len(paths) == 5
     for path in paths:
         assert "widget" not in str(path.relative_to(tmp_path))
@@ -421,7 +421,7 @@ def test_links_that_leave_the_tree_are_dropped(tmp_path: Path, temp_root: Path) 
         (repo / name).symlink_to(target)
 
     template = WorkspaceTemplate.build(repo, temp_root)
-    path = template.make_workspace(new_folder(temp_root)).path
+    path = template.make_workspace(new_folder(temp_root))
 
     assert files_below(path) == sorted(["b.txt", "sub/a.txt", "here", *kept])
     assert (path / "good").read_text() == "a"
@@ -470,7 +470,7 @@ def test_p5_each_of_many_agents_sees_its_own_files_alone(tmp_path: Path, temp_ro
 
     def work(number: int) -> object:
         workspace = template.make_workspace(new_folder(temp_root))
-        return run_agent(LIST_AND_LEAVE, workspace.path, {"MARK": str(number)})
+        return run_agent(LIST_AND_LEAVE, workspace, {"MARK": str(number)})
 
     with ThreadPoolExecutor(8) as pool:
         seen = list(pool.map(work, range(8)))
@@ -492,13 +492,13 @@ def test_a_derived_template_holds_what_was_prepared_in_its_one_commit(
         return ["staged one"]
 
     derived = template.derive(prepare)
-    path = derived.make_workspace(new_folder(temp_root)).path
+    path = derived.make_workspace(new_folder(temp_root))
 
     assert files_below(path) == ["a.txt", "skills/one/SKILL.md"]
     assert git(path, "status", "--porcelain") == ""
     assert git(path, "log", "--oneline").count("\n") == 1
     assert derived.notes == ("staged one",)
-    assert files_below(template.make_workspace(new_folder(temp_root)).path) == ["a.txt"]
+    assert files_below(template.make_workspace(new_folder(temp_root))) == ["a.txt"]
 
 
 def test_the_callers_git_environment_does_not_act(
@@ -528,7 +528,7 @@ def test_what_cannot_be_read_is_left_out_and_named() -> None:
         (repo / "closed").chmod(0)
         (repo / "folder").chmod(0)
         template = WorkspaceTemplate.build(repo, base)
-        path = template.make_workspace(new_folder(base)).path
+        path = template.make_workspace(new_folder(base))
         assert files_below(path) == ["a"]
         assert template.notes == (
             "folder/ could not be listed and was left out",
@@ -536,34 +536,17 @@ def test_what_cannot_be_read_is_left_out_and_named() -> None:
         )
 
 
-def test_a_large_file_is_copied_whole_where_the_kernel_s_copy_stops(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Some file systems take a part and refuse the rest."""
-    data = os.urandom(1 << 20) * 3
-    (tmp_path / "big").write_bytes(data)
-    copy_file(tmp_path / "big", tmp_path / "whole")
-    assert (tmp_path / "whole").read_bytes() == data
-    real, calls = os.copy_file_range, [1000]
-
-    def stop(source: int, target: int, _: int) -> int:
-        if not calls:
-            raise OSError(errno.EXDEV, "Invalid cross-device link")
-        return real(source, target, calls.pop())
-
-    monkeypatch.setattr("os.copy_file_range", stop)
-    copy_file(tmp_path / "big", tmp_path / "pieces")
-    assert (tmp_path / "pieces").read_bytes() == data
-
-
 def test_only_regular_files_are_copied(tmp_path: Path) -> None:
-    """A file that became a link or a pipe after it was listed is refused."""
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to("pipe")
-    for name in ("pipe", "link", "missing"):
-        with pytest.raises(OSError, match=r".+"):
-            copy_file(tmp_path / name, tmp_path / "copy")
-    assert not (tmp_path / "copy").exists()
+    """A file that became a link or a pipe after it was listed is left out, and named."""
+    write(tmp_path, {"tree/a": "a"})
+    os.mkfifo(tmp_path / "tree/pipe")
+    (tmp_path / "tree/link").symlink_to("a")
+    (tmp_path / "copy").mkdir()
+    tree = Tree(tmp_path / "tree", ("a", "link", "missing", "pipe"))
+    assert copy_tree(tree, tmp_path / "copy") == (
+        "link, missing, pipe could not be read and were left out",
+    )
+    assert files_below(tmp_path / "copy") == ["a"]
 
 
 # --- trouble and clean-up -----------------------------------------------------------------------
@@ -578,7 +561,7 @@ def test_a_workspace_needs_a_new_or_empty_folder(tmp_path: Path, temp_root: Path
     assert files_below(tmp_path / "used") == ["mine"]
     with pytest.raises(HarnessError, match="could not be made"):
         template.make_workspace(tmp_path / "used/mine/below")
-    assert template.make_workspace(tmp_path / "new/one").path == (tmp_path / "new/one").resolve()
+    assert template.make_workspace(tmp_path / "new/one") == (tmp_path / "new/one").resolve()
 
 
 @pytest.mark.parametrize("name", ["missing", "file"])
@@ -598,7 +581,7 @@ def test_a_full_disk_is_an_error_of_the_harness(
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("os.write", full)
+    monkeypatch.setattr("shutil.copyfileobj", full)
     with pytest.raises(HarnessError, match=r"No space left(.|\n)*TMPDIR"):
         WorkspaceTemplate.build(repo, temp_root)
     assert list(temp_root.iterdir()) == []
@@ -622,8 +605,7 @@ def test_a_temporary_folder_that_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_a_failure_leaves_no_half_made_folder(tmp_path: Path, temp_root: Path) -> None:
     """What could not be finished is removed before the error is told."""
-    large = {"a": "too large to be kept in memory" * 3_000}
-    template = WorkspaceTemplate.build(repository(tmp_path / "repo", large), temp_root)
+    template = WorkspaceTemplate.build(repository(tmp_path / "repo", {"a": "1"}), temp_root)
     before = sorted(temp_root.iterdir())
 
     for error in (OSError(errno.ENOSPC, "No space left"), HarnessError("No space left")):
@@ -633,7 +615,7 @@ def test_a_failure_leaves_no_half_made_folder(tmp_path: Path, temp_root: Path) -
 
         with pytest.raises(HarnessError, match="No space left"):
             template.derive(fail)
-    template.remove()
+    remove_tree(template.path)
     with pytest.raises(HarnessError, match="No such file"):
         template.make_workspace(temp_root / "late")
     assert sorted(temp_root.iterdir()) == [path for path in before if path != template.path]
@@ -646,21 +628,11 @@ def test_removing_a_workspace_leaves_the_template_and_the_repository(
     repo = repository(tmp_path / "repo", {"a": "1"})
     template = WorkspaceTemplate.build(repo, temp_root)
     workspace = template.make_workspace(new_folder(temp_root))
-    assert workspace.remove().complete
-    assert not workspace.path.exists()
+    assert remove_tree(workspace) == ()
+    assert not workspace.exists()
     assert (template.path / "a").exists()
-    assert template.remove().complete
+    assert remove_tree(template.path) == ()
     assert list(temp_root.iterdir()) == []
-    assert files_below(repo) == ["a"]
-
-
-def test_a_shared_workspace_is_the_repository_and_is_never_removed(tmp_path: Path) -> None:
-    """`--workspace shared` works on the user's own files."""
-    repo = repository(tmp_path / "repo", {"a": "1"})
-    workspace = shared_workspace(repo)
-    assert workspace.path == repo.resolve()
-    assert workspace.shared
-    assert workspace.remove().complete
     assert files_below(repo) == ["a"]
 
 
@@ -668,11 +640,11 @@ def test_a_shared_workspace_is_the_repository_and_is_never_removed(tmp_path: Pat
 def test_small_and_large_files_are_the_same_in_each_copy(
     tmp_path: Path, temp_root: Path, size: int
 ) -> None:
-    """Whether a file is kept in memory or copied, bytes and mode are its own, and its inode too."""
+    """Bytes and mode are the file's own, and its inode too."""
     repo = repository(tmp_path / "repo", {"a": "x" * size, "run.sh": "#!/bin/sh\n"})
     (repo / "run.sh").chmod(0o755)
     template = WorkspaceTemplate.build(repo, temp_root)
-    copies = [template.make_workspace(new_folder(temp_root)).path for _ in range(2)]
+    copies = [template.make_workspace(new_folder(temp_root)) for _ in range(2)]
     for copy in copies:
         assert (copy / "a").read_text("utf-8") == "x" * size
         assert (copy / "run.sh").stat().st_mode & 0o777 == 0o755

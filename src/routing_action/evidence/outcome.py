@@ -50,14 +50,13 @@ class RunEnd:
     timed_out: bool = False
     cancelled: bool = False
     limit: bool = False
-    staging_failed: bool = False
     not_run: bool = False
     stopped_early: bool = False
 
 
 def decide_outcome(reading: Reading, end: RunEnd) -> Outcome:
     """How the run ended, by the first rule that matches."""
-    if end.not_run or end.staging_failed:
+    if end.not_run:
         return Outcome.NOT_RUN
     if not end.started or (end.exit_code in _NOT_EXECUTABLE and reading.recognised == 0):
         return Outcome.CLI_MISSING

@@ -19,7 +19,6 @@ AUTH = replace(OPEN, failure=ApiFailure.AUTH)
     ("reading", "end", "outcome"),
     [
         (FINISHED, RunEnd(not_run=True), Outcome.NOT_RUN),
-        (FINISHED, RunEnd(staging_failed=True), Outcome.NOT_RUN),
         (SILENT, RunEnd(started=False, exit_code=None), Outcome.CLI_MISSING),
         (SILENT, RunEnd(exit_code=127), Outcome.CLI_MISSING),
         (SILENT, RunEnd(exit_code=126), Outcome.CLI_MISSING),

@@ -6,16 +6,14 @@ hands an agent the workflow's token.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from routing_action.errors import HarnessError, UsageError
 from routing_action.evidence.reader_protocol import Provider
-from routing_action.files.removal import Removal, remove_tree
 
 _MOST_CREDENTIAL_BYTES = 1 << 20
 
@@ -62,14 +60,14 @@ _SHORTEST_PART = 16
 
 @dataclass(frozen=True, slots=True)
 class AgentHome:
-    """A unit's own home folder. `notes` say, for people, what was brought in or could not be."""
+    """A home folder: one that was made for a unit, or the user's own.
+
+    `notes` say, for people, what was brought in or could not be.
+    """
 
     path: Path
     notes: tuple[str, ...] = ()
-
-    def remove(self) -> Removal:
-        """Remove the home; shared caches stay, since links are never followed. Never raises."""
-        return remove_tree(self.path)
+    is_users_own: bool = False
 
 
 def make_agent_home(
@@ -92,8 +90,8 @@ def make_agent_home(
     try:
         destination.mkdir(mode=0o700, parents=True, exist_ok=True)
         home = destination.resolve()
-        for place in dict.fromkeys(home_environment(provider, AgentHome(home)).values()):
-            _make_folder(place)
+        for folder in _folders_of(provider).values():
+            _inside(home, folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         if cache_root is not None:
             notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
         if user_home is not None:
@@ -113,44 +111,26 @@ def make_agent_home(
 
 
 def build_environment(
-    provider: Provider,
-    home: AgentHome,
-    base_environ: Mapping[str, str],
-    *,
-    withheld_values: Iterable[str] = (),
+    provider: Provider, home: AgentHome, base: Mapping[str, str]
 ) -> dict[str, str]:
     """The whole environment of an agent: what is allowed of the base, then what is ours.
 
     Allowed are PATH, language, time zone, proxies, CA files, and what the provider's record
-    names. The workflow's token never passes, under whatever name, nor do `withheld_values` (the
-    token that the caller itself uses). Later parts win: the base, the record's fixed values, the
-    folders of the agent home.
+    names. The workflow's token never passes, under whatever name. Later parts win: the base, the
+    record's fixed values, the folders of the home. In the user's own home these are the user's.
     """
-    allowed = allowed_environment(provider, base_environ, withheld_values=withheld_values)
-    return {**allowed, **home_environment(provider, home)}
-
-
-def allowed_environment(
-    provider: Provider, base_environ: Mapping[str, str], *, withheld_values: Iterable[str] = ()
-) -> dict[str, str]:
-    """The part of `build_environment` that is the same in every home."""
-    wanted = _wanted(provider, base_environ)
-    held = set(_held_back(wanted, base_environ, withheld_values))
-    passed = {name: value for name, value in wanted.items() if name not in held}
-    return {**passed, **_FIXED_VARIABLES, **provider.set_variables}
-
-
-def home_environment(provider: Provider, home: AgentHome) -> dict[str, str]:
-    """The variables that name folders of an agent home."""
-    top = str(home.path)
-    return {name: _place(top, folder) for name, folder in _folders_of(provider).items()}
-
-
-def list_withheld(
-    provider: Provider, base_environ: Mapping[str, str], *, withheld_values: Iterable[str] = ()
-) -> tuple[str, ...]:
-    """The variables that the provider's record asks for and that hold the workflow's token."""
-    return _held_back(_wanted(provider, base_environ), base_environ, withheld_values)
+    tokens = {base.get(name, "").strip() for name in (*_NEVER, *_TOKEN_INPUTS)} - {""}
+    allowed = {
+        name: value
+        for name, value in _wanted(provider, base).items()
+        if name.upper() not in _NEVER and not any(_shows(value, token) for token in tokens)
+    }
+    ours = {**allowed, **_FIXED_VARIABLES, **provider.set_variables}
+    folders = _folders_of(provider)
+    if home.is_users_own:
+        kept = {name: value for name, value in ours.items() if name not in folders}
+        return {**kept, **{name: base[name] for name in folders if base.get(name)}}
+    return {**ours, **{name: str(_inside(home.path, at)) for name, at in folders.items()}}
 
 
 def _wanted(provider: Provider, base: Mapping[str, str]) -> dict[str, str]:
@@ -160,19 +140,6 @@ def _wanted(provider: Provider, base: Mapping[str, str]) -> dict[str, str]:
     }
     names = _ALLOWED | passed | set(provider.credential_variables)
     return {name: base[name] for name in sorted(base) if name in names or name.startswith("LC_")}
-
-
-def _held_back(
-    wanted: Mapping[str, str], base: Mapping[str, str], withheld_values: Iterable[str]
-) -> tuple[str, ...]:
-    """The names, of those wanted, that would show the workflow's token."""
-    tokens = {base.get(name, "") for name in (*_NEVER, *_TOKEN_INPUTS)} | set(withheld_values)
-    tokens = {token.strip() for token in tokens} - {""}
-    return tuple(
-        name
-        for name, value in wanted.items()
-        if name.upper() in _NEVER or any(_shows(value, token) for token in tokens)
-    )
 
 
 def _shows(value: str, token: str) -> bool:
@@ -186,36 +153,13 @@ def _folders_of(provider: Provider) -> dict[str, str]:
 
 def _inside(home: Path, relative: str) -> Path:
     """A path below the home; raises UsageError where a record's path leads out of it."""
-    return home / _checked(relative)
-
-
-def _place(home: str, relative: str) -> str:
-    """The same as a text."""
-    inside = _checked(relative)
-    return home if inside == "." else f"{home}/{inside}"
-
-
-@functools.cache
-def _checked(relative: str) -> str:
     parts = PurePosixPath(relative)
     if parts.is_absolute() or ".." in parts.parts:
         raise UsageError(
             f"{relative} is no path inside an agent home",
             remedy="write a relative path without `..` in the provider's record",
         )
-    return str(parts)
-
-
-def _make_folder(path: str) -> None:
-    """A folder for the owner alone, with those above it, unless it is there already."""
-    try:
-        os.mkdir(path, 0o700)  # noqa: PTH102 - no Path for each folder of each unit
-    except FileNotFoundError:
-        _make_folder(os.path.dirname(path))  # noqa: PTH120
-        os.mkdir(path, 0o700)  # noqa: PTH102
-    except FileExistsError:
-        if not os.path.isdir(path):  # noqa: PTH112
-            raise
+    return home / parts
 
 
 def _link_cache(home: Path, cache: str, cache_root: Path) -> str:

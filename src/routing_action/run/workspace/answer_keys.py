@@ -1,6 +1,7 @@
 """Knows which files of a repository would tell an agent what is expected of it.
 
-It decides by paths alone; files that bear another name are for the caller to name.
+It decides by paths, and knows our own reports by how they begin; files that bear another name are
+for the caller to name.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from routing_action.files.plain_files import read_head
 
 # Relative to the repository: the default places of the case file, the baseline and artifacts.
 DEFAULT_ANSWER_KEYS = (
@@ -26,6 +29,17 @@ _BATCH_FILES = frozenset({"results.json", _PROOF_LOG})
 _BESIDE_A_PROOF_LOG = ("results.json", "transcripts", _PROOF_LOG)
 _BATCH_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _ARTIFACT_NAME = re.compile(r"routing-results-.+-a\d+")
+_HEAD_BYTES = 1024
+_PAGE = re.compile(rb'.{0,200}<html lang="en" data-conclusion="', re.DOTALL)
+# Results and deltas have a version, and a field that no other file has beside it.
+_REPORTS = {
+    ".json": re.compile(
+        rb'\s*\{(?=.{0,200}"schema_version").*"(?:conclusion|batch_run_id)"', re.DOTALL
+    ),
+    ".html": _PAGE,
+    ".htm": _PAGE,
+    ".md": re.compile(rb"> \[!.{0,80}\n> \*\*Routing "),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +68,8 @@ class AnswerKeys:
 
     def hide_absolute(self, path: str) -> bool:
         """True where an absolute, normalised path is hidden, or lies below a hidden folder."""
-        if path in self.hidden:
-            return True
-        end = path.rfind("/")
-        while end > 0:
-            if path[:end] in self.hidden:
-                return True
-            end = path.rfind("/", 0, end)
-        return False
+        whole = PurePosixPath(path)
+        return any(str(part) in self.hidden for part in (whole, *whole.parents))
 
 
 def without_results(paths: Iterable[str]) -> list[str]:
@@ -87,3 +95,17 @@ def _is_result(path: str, hidden: set[str]) -> bool:
     if any(_ARTIFACT_NAME.fullmatch(part) for part in parts[:-1]):
         return True
     return any("/".join(parts[: index + 1]) in hidden for index in range(len(parts)))
+
+
+def without_reports(root: Path, paths: Iterable[str]) -> list[str]:
+    """The paths, relative to a folder, of files that are no report of ours.
+
+    Reports hold prompts and expectations. They are known by how they begin, wherever somebody
+    wrote them and under whatever name.
+    """
+    return [path for path in paths if not _is_report(root, path)]
+
+
+def _is_report(root: Path, path: str) -> bool:
+    beginning = _REPORTS.get(PurePosixPath(path).suffix.lower())
+    return beginning is not None and bool(beginning.match(read_head(f"{root}/{path}", _HEAD_BYTES)))

@@ -25,11 +25,10 @@ _HEAD_BYTES = 8192
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A folder with a SKILL.md. `declared` is its frontmatter's name, "" where it gives none."""
+    """A folder with a SKILL.md, which bears the skill's name."""
 
     name: str
     path: Path
-    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,6 @@ class StagedSkills:
     def names(self) -> tuple[str, ...]:
         """The folder names of the skills that the provider should offer, each once."""
         return tuple(dict.fromkeys(skill.name for skill in self.skills))
-
-    def moved(self, old: Path, new: Path) -> StagedSkills:
-        """The same for a copy of the workspace; both paths are without links."""
-        before, after = str(old), str(new)  # plain texts: this is done for each unit
-        start = len(before)
-        skills = [
-            Skill(skill.name, Path(f"{after}{str(skill.path)[start:]}"), skill.declared)
-            for skill in self.skills
-        ]
-        roots = [
-            f"{after}{root[start:]}" if f"{root}/".startswith(f"{before}/") else root
-            for root in self.roots
-        ]
-        return StagedSkills(tuple(skills), tuple(roots), self.notes)
 
 
 def find_skills(source: Path) -> tuple[Skill, ...]:
@@ -132,18 +117,10 @@ def staged_skills(
         if not skills:
             continue
         found += skills
-        real = os.path.realpath(path)
-        roots.update({str(path): None, real: None})
-        roots.update({_real_parent(skill.path, path, real): None for skill in skills})
+        real = [str(skill.path.resolve().parent) for skill in skills]  # it may be a link
+        roots.update(dict.fromkeys((str(path), str(path.resolve()), *real)))
     notes = () if found else _elsewhere(workspace, provider, known_folders)
     return StagedSkills(tuple(found), tuple(roots), notes)
-
-
-def _real_parent(skill: Path, folder: Path, real: str) -> str:
-    """The folder that a skill really lies in; `real` is where the folder lies that it is in."""
-    if skill == folder or skill.is_symlink():
-        return str(skill.resolve().parent)
-    return real
 
 
 def _elsewhere(
@@ -191,29 +168,18 @@ def _is_inside(source: Path, path: object) -> bool:
 
 def skills_in(folder: Path) -> list[Skill]:
     """The skills right below a folder, or the folder itself where it is one; by name."""
-    top = str(folder)  # no Path for each entry: this is done for each unit
+    if _is_file(folder / SKILL_FILE):
+        return [Skill(folder.name or folder.resolve().name, folder)]
     try:
-        names = sorted(os.listdir(top))  # noqa: PTH208
+        names = sorted(path.name for path in folder.iterdir())
     except OSError:
         return []
-    if _is_file(folder / SKILL_FILE):
-        return [_read_skill(folder)]
-    holding = [name for name in names if os.path.isfile(f"{top}/{name}/{SKILL_FILE}")]  # noqa: PTH113
-    return [_read_skill(folder / name) for name in holding]
+    return [Skill(name, folder / name) for name in names if _is_file(folder / name / SKILL_FILE)]
 
 
 def _is_file(path: Path) -> bool:
     """True for a file, or a link to one; False where that cannot be told."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
-def _read_skill(folder: Path) -> Skill:
-    """A skill by its folder; a SKILL.md that cannot be read declares nothing."""
-    head = _head_of(folder).decode("utf-8", "replace").removeprefix("\ufeff")
-    return Skill(folder.name or folder.resolve().name, folder, _declared_name(head))
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises in a closed folder
 
 
 def _head_of(folder: Path) -> bytes:
@@ -225,20 +191,6 @@ def _head_of(folder: Path) -> bytes:
         return b""
 
 
-def _declared_name(head: str) -> str:
-    """The `name` of a frontmatter block that opens the text; "" where there is none."""
-    lines = head.splitlines()
-    if not lines or lines[0].rstrip() != "---":
-        return ""
-    for line in lines[1:]:
-        if line.rstrip() == "---":
-            break
-        key, colon, value = line.partition(":")
-        if colon and key == "name":
-            return value.strip().strip("\"'")
-    return ""
-
-
 def _make_room(workspace: Path, folders: Iterable[str], skill: Skill) -> list[str]:
     """Remove the workspace's own skills of that name, so that one copy stands there."""
     notes: list[str] = []
@@ -247,10 +199,10 @@ def _make_room(workspace: Path, folders: Iterable[str], skill: Skill) -> list[st
         if not (path.is_symlink() or path.exists()):
             continue
         is_the_same = _head_of(path) == _head_of(skill.path)
-        removal = remove_tree(path)
-        if not removal.complete:
+        failures = remove_tree(path)
+        if failures:
             raise HarnessError(
-                f"{path} could not make room for a staged skill: {removal.failures[0]}",
+                f"{path} could not make room for a staged skill: {failures[0]}",
                 remedy="rename the staged skill, or remove the repository's own of that name",
             )
         if not is_the_same:

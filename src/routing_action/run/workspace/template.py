@@ -6,22 +6,19 @@ It does not know providers; what is staged before the commit is the caller's to 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import HarnessError
-from routing_action.files.removal import Removal, remove_tree
+from routing_action.files.removal import remove_tree
 from routing_action.git.command import NEUTRAL_EMAIL, NEUTRAL_NAME, run_git
 from routing_action.run.workspace.answer_keys import AnswerKeys
-from routing_action.run.workspace.visible_files import (
-    copy_file,
-    copy_tree,
-    read_repository,
-    write_file,
-)
+from routing_action.run.workspace.visible_files import copy_tree, read_repository
 
 # The user section lets an agent commit without a configuration of its own. git-config(1),
 # core.checkStat and core.trustctime: a copied index stays valid, so `git status` reads no file.
@@ -34,38 +31,11 @@ _SETTINGS = f"""[user]
 [gc]
 \tauto = 0
 """
-_SMALL_BYTES = 1 << 16
-_KEPT_BYTES = 1 << 25
-"""The content of so small files is kept in memory, so much of it in all."""
 # git-config(1), core.bigFileThreshold: what is bigger goes straight into one pack. This spares a
 # loose object for each file, and the search for deltas.
 _ONE_PACK = ("core.bigFileThreshold=1",)
 # gitattributes(5): info/attributes goes before the tree's own; files are committed byte by byte.
 _ATTRIBUTES = "* -text -filter -ident !working-tree-encoding\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """The folder that an agent works in. A shared one is the repository itself."""
-
-    path: Path
-    shared: bool = False
-
-    def remove(self) -> Removal:
-        """Remove the workspace; a shared one is never touched. Never raises."""
-        return Removal(self.path) if self.shared else remove_tree(self.path)
-
-
-@dataclass(frozen=True, slots=True)
-class _Manifest:
-    """What a template holds, read once: relative paths, each folder after its parent.
-
-    The content of small files is kept too: a copy is made from it with half of the work.
-    """
-
-    folders: tuple[str, ...]
-    files: tuple[tuple[str, int, int, bytes | None], ...]  # path, mode, mtime in ns, content
-    links: tuple[tuple[str, str], ...]  # path, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +48,6 @@ class WorkspaceTemplate:
 
     path: Path
     keys: AnswerKeys
-    _manifest: _Manifest = field(repr=False)
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -100,7 +69,8 @@ class WorkspaceTemplate:
         path = new_folder(temp_root)
         with _removed_on_error(path):
             notes = (*tree.notes, *copy_tree(tree, path))
-            return cls._sealed(path, keys, notes)
+            _commit(path)
+        return cls(path, keys, notes)
 
     def derive(self, prepare: Callable[[Path], Sequence[str]]) -> WorkspaceTemplate:
         """A second template that holds what `prepare` does to a copy, in its one commit.
@@ -110,32 +80,21 @@ class WorkspaceTemplate:
         """
         path = new_folder(self.path.parent)
         with _removed_on_error(path):
-            _lay_out(self._manifest, self.path, path, history=False)
-            return self._sealed(path, self.keys, (*self.notes, *prepare(path)))
+            _copy(self.path, path)
+            remove_tree(path / ".git")
+            notes = (*self.notes, *prepare(path))
+            _commit(path)
+        return WorkspaceTemplate(path, self.keys, notes)
 
-    def make_workspace(self, destination: Path) -> Workspace:
+    def make_workspace(self, destination: Path) -> Path:
         """A unit's own copy in a folder that is new or empty; shares nothing that can be written.
 
         Raises HarnessError where the folder is in use, or cannot be written.
         """
         _claim(destination)
         with _removed_on_error(destination):
-            _lay_out(self._manifest, self.path, destination, history=True)
-        return Workspace(destination.resolve())
-
-    def remove(self) -> Removal:
-        """Remove the template; workspaces made from it stay. Never raises."""
-        return remove_tree(self.path)
-
-    @classmethod
-    def _sealed(cls, path: Path, keys: AnswerKeys, notes: tuple[str, ...]) -> WorkspaceTemplate:
-        _commit(path)
-        return cls(path, keys, _read_manifest(path), notes)
-
-
-def shared_workspace(repository: Path) -> Workspace:
-    """The repository itself, for `--workspace shared`: agents see and change everything in it."""
-    return Workspace(repository.resolve(), shared=True)
+            _copy(self.path, destination)
+        return destination.resolve()
 
 
 def new_folder(temp_root: Path) -> Path:
@@ -194,69 +153,26 @@ def _commit(path: Path) -> None:
     run_git(("add", "--all", "--force", "."), path, settings=_ONE_PACK)
     run_git(("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Initial commit"), path)
     run_git(("repack", "-a", "-d", "-n", "--quiet"), path, settings=_ONE_PACK)
-    _prune(git)
 
 
-def _prune(git: Path) -> None:
-    """Take away what git makes anew where it needs it: each unit's copy is smaller for it."""
-    remove_tree(git / "logs")
-    (git / "COMMIT_EDITMSG").unlink(missing_ok=True)
-    for folder in ("refs/tags", "objects/info"):
-        with suppress(OSError):  # not there, or not empty
-            (git / folder).rmdir()
+def _copy(source: Path, destination: Path) -> None:
+    """Copy all that a folder holds, with its links and times: by its time git's index knows a file.
 
-
-def _read_manifest(path: Path) -> _Manifest:
-    folders: list[str] = []
-    files: list[tuple[str, int, int, bytes | None]] = []
-    room = _KEPT_BYTES
-    links: list[tuple[str, str]] = []
-    waiting = [""]
-    while waiting:
-        prefix = waiting.pop()
-        with os.scandir(path / prefix) as entries:
-            for entry in entries:
-                name = prefix + entry.name
-                if entry.is_symlink():
-                    links.append((name, str((path / name).readlink())))
-                elif entry.is_dir():
-                    folders.append(name)
-                    waiting.append(f"{name}/")
-                else:
-                    status = entry.stat()
-                    content: bytes | None = None
-                    if status.st_size <= min(room, _SMALL_BYTES):
-                        content = (path / name).read_bytes()
-                        room -= len(content)
-                    files.append((name, status.st_mode & 0o777, status.st_mtime_ns, content))
-    return _Manifest(tuple(sorted(folders)), tuple(sorted(files)), tuple(sorted(links)))
-
-
-def _lay_out(manifest: _Manifest, source: Path, destination: Path, *, history: bool) -> None:
-    """Copy what a template holds; git's index knows a file by its time, so times are kept."""
-    old, new = f"{source}/", f"{destination}/"  # plain texts: this is done for each unit
-    for folder in manifest.folders:
-        if history or not _is_history(folder):
-            os.mkdir(new + folder)  # noqa: PTH102
-    for path, mode, modified, content in manifest.files:
-        if history or not _is_history(path):
-            kept = None if path == ".git/index" else modified
-            if content is None:
-                copy_file(old + path, new + path, mode=mode, modified_ns=kept)
-            else:
-                write_file(new + path, content, mode=mode, modified_ns=kept)
-    for path, target in manifest.links:
-        (destination / path).symlink_to(target)
-
-
-def _is_history(path: str) -> bool:
-    return path == ".git" or path.startswith(".git/")
+    `cp -a` copies bytes, or blocks that the file system shares until they are written.
+    """
+    done = subprocess.run(
+        [shutil.which("cp") or "cp", "-a", f"{source}/.", str(destination)],
+        env={"LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        complaint = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise OSError(complaint or f"cp ended with exit code {done.returncode}")
 
 
 def _claim(destination: Path) -> None:
-    with suppress(OSError):
-        os.mkdir(destination, 0o700)  # noqa: PTH102 - for each unit: what is new is empty
-        return
     try:
         destination.mkdir(mode=0o700, parents=True, exist_ok=True)
         taken = any(destination.iterdir())

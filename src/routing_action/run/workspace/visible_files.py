@@ -6,19 +6,23 @@ leaves the tree.
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from routing_action.errors import HarnessError
+from routing_action.files.plain_files import open_regular
 from routing_action.git.command import find_work_tree, run_git
-from routing_action.run.workspace.answer_keys import AnswerKeys, without_results
-from routing_action.run.workspace.links import stays_inside
-from routing_action.run.workspace.report_files import without_reports
+from routing_action.run.workspace.answer_keys import (
+    AnswerKeys,
+    without_reports,
+    without_results,
+)
 
-CACHE_FOLDERS = frozenset(
+_CACHE_FOLDERS = frozenset(
     {
         ".hypothesis",
         ".mypy_cache",
@@ -34,7 +38,7 @@ CACHE_FOLDERS = frozenset(
 )
 _MOST_NAMED = 5
 _BLOCK = 1 << 20
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LINKS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,11 @@ def read_folder(folder: Path, keys: AnswerKeys) -> Tree:
 def copy_tree(tree: Tree, destination: Path) -> tuple[str, ...]:
     """Copy the chosen files below an existing folder; say which had vanished or were unreadable.
 
-    Executable files stay so; other permissions, owners and times are not kept. Raises
-    HarnessError where the destination cannot be written.
+    Executable files stay so; other permissions, owners and times are not kept. Raises OSError
+    where the destination cannot be written.
     """
-    for folder in _folders_of((*tree.files, *tree.links)):
-        (destination / folder).mkdir(exist_ok=True)
+    for folder in {path.rpartition("/")[0] for path in (*tree.files, *tree.links)}:
+        (destination / folder).mkdir(parents=True, exist_ok=True)
     missed = [path for path in tree.files if not _copied(tree.root / path, destination / path)]
     for path in tree.links:
         try:
@@ -96,101 +100,22 @@ def copy_tree(tree: Tree, destination: Path) -> tuple[str, ...]:
     return _note("could not be read and were left out", missed)
 
 
-def copy_file(
-    source: Path | str,
-    destination: Path | str,
-    *,
-    mode: int | None = None,
-    modified_ns: int | None = None,
-) -> None:
-    """Copy one regular file to a new path; `mode` stands for 0755 or 0644, as git keeps them.
-
-    `modified_ns` is the time of last change that the copy is to bear; None leaves it to be new.
-    The copy shares nothing that can be written: at most a file system's copy-on-write blocks.
-    Raises OSError, also where the source is a link or no regular file.
-    """
-    reading = _open_regular(source)
-    try:
-        _copy_open(reading, destination, mode, modified_ns)
-    finally:
-        os.close(reading)
-
-
-def write_file(destination: str, content: bytes, *, mode: int, modified_ns: int | None) -> None:
-    """Make a new file of this content, as `copy_file` would from one that holds it."""
-    writing = os.open(destination, _NEW_FILE, mode)
-    try:
-        if os.write(writing, content) != len(content):
-            raise OSError(f"{destination} could not be written whole")
-        if modified_ns is not None:
-            os.utime(writing, ns=(modified_ns, modified_ns))
-    finally:
-        os.close(writing)
-
-
-def _open_regular(source: Path | str) -> int:
-    """A descriptor of a regular file; raises OSError for all else, and never waits for a pipe."""
-    reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(reading).st_mode):
-        os.close(reading)
-        raise OSError(f"{source} is no regular file")
-    return reading
-
-
-def _copy_open(
-    reading: int, destination: Path | str, mode: int | None, modified_ns: int | None = None
-) -> None:
-    status = os.fstat(reading)
-    kept = mode if mode is not None else 0o755 if status.st_mode & stat.S_IXUSR else 0o644
-    writing = os.open(destination, _NEW_FILE, kept)
-    try:
-        _pour(reading, writing, status.st_size)
-        if modified_ns is not None:
-            os.utime(writing, ns=(modified_ns, modified_ns))
-    finally:
-        os.close(writing)
-
-
-def is_git_name(name: str) -> bool:
+def _is_git_name(name: str) -> bool:
     """True for `.git` and for the names that some file systems take for it."""
     return name.casefold() in (".git", "git~1")
 
 
-def _pour(reading: int, writing: int, size: int) -> None:
-    """Copy by the kernel where that pays and works, else block by block from where it stopped."""
-    if size > _BLOCK and hasattr(os, "copy_file_range"):
-        try:
-            while os.copy_file_range(reading, writing, 1 << 30):
-                pass
-        except OSError:
-            os.lseek(reading, os.lseek(writing, 0, os.SEEK_CUR), os.SEEK_SET)
-    while block := os.read(reading, _BLOCK):
-        view = memoryview(block)
-        while view:
-            view = view[os.write(writing, view) :]
-
-
 def _copied(source: Path, destination: Path) -> bool:
-    """False where the source had vanished or cannot be read; other trouble is the harness'."""
+    """False where the source had vanished or cannot be read."""
     try:
-        reading = _open_regular(source)
+        reading = open_regular(source)
     except OSError:
         return False
-    try:
-        _copy_open(reading, destination, None)
-    except OSError as error:
-        raise HarnessError(
-            f"{source} could not be copied to {destination}: {error.strerror or error}",
-            remedy="free space in the temporary folder, or set TMPDIR to another one",
-        ) from error
-    finally:
-        os.close(reading)
+    with reading, destination.open("xb") as writing:
+        is_program = os.fstat(reading.fileno()).st_mode & stat.S_IXUSR
+        os.fchmod(writing.fileno(), 0o755 if is_program else 0o644)
+        shutil.copyfileobj(reading, writing, _BLOCK)
     return True
-
-
-def _folders_of(paths: Iterable[str]) -> list[str]:
-    """The folders that the paths lie in, each after its parent."""
-    return sorted({folder for path in paths for folder in _parents(path)})
 
 
 def _list_git(repository: Path, prefix: str, notes: list[str]) -> list[str]:
@@ -237,7 +162,7 @@ def _list_plain(folder: Path, notes: list[str]) -> list[str]:
         for name, is_folder in listed:
             if not is_folder:
                 found.append(prefix + name)
-            elif name not in CACHE_FOLDERS and not is_git_name(name):
+            elif name not in _CACHE_FOLDERS and not _is_git_name(name):
                 waiting.append(f"{prefix}{name}/")
     return found
 
@@ -247,35 +172,62 @@ def _choose(root: Path, listed: Iterable[str], notes: list[str]) -> Tree:
     files: list[str] = []
     links: list[str] = []
     leaving: list[str] = []
-    known: dict[str, bool] = {}
+    real = os.path.realpath(root)
+
+    @functools.cache
+    def is_folder(path: str) -> bool:  # with none but folders above: there may be a link by now
+        return os.path.realpath(root / path) == str(Path(real, path))
+
     for path in sorted(listed):
-        if any(is_git_name(part) for part in path.split("/")):
+        if any(_is_git_name(part) for part in path.split("/")):
             continue
-        if not _is_below_folders(root, path.rpartition("/")[0], known):
+        if not is_folder(path.rpartition("/")[0]):
             continue
         mode = _mode(root / path)
         if stat.S_ISREG(mode):
             files.append(path)
         elif stat.S_ISLNK(mode):
-            (links if stays_inside(root, path) else leaving).append(path)
+            (links if _stays_inside(root, path) else leaving).append(path)
     told = _note("led out of the tree and were left out (links)", leaving)
     return Tree(root, tuple(files), tuple(links), (*notes, *told))
 
 
-def _is_below_folders(root: Path, folder: str, known: dict[str, bool]) -> bool:
-    """True where each folder above is one, no link: a dirty tree can have put a link there."""
-    for prefix in (*_parents(folder), folder):
-        if prefix and prefix not in known:
-            known[prefix] = stat.S_ISDIR(_mode(root / prefix))
-        if prefix and not known[prefix]:
+def _stays_inside(root: Path, link: str) -> bool:
+    """True where following the link, and all links it leads over, never leaves the root.
+
+    `link` is relative to the root with `/` between parts. A target that does not exist may be
+    inside all the same. An absolute link leaves, even back into the root: in a copy it would
+    still name the original. A loop counts as leaving.
+    """
+    position: list[str] = []
+    waiting = list(reversed(link.split("/")))
+    followed = 0
+    while waiting:
+        part = waiting.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not position:
+                return False
+            position.pop()
+            continue
+        target = _target(root.joinpath(*position, part))
+        if target is None:
+            position.append(part)
+            continue
+        followed += 1
+        if followed > _MOST_LINKS or target.startswith("/"):
             return False
+        waiting.extend(reversed(target.split("/")))
     return True
 
 
-def _parents(path: str) -> list[str]:
-    """The folders above a path, the topmost first."""
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+def _target(path: Path) -> str | None:
+    """Where a link points to; None where the path is no link or not there."""
+    try:
+        return str(path.readlink())
+    except OSError:
+        return None
 
 
 def _mode(path: Path) -> int:
