@@ -1,21 +1,14 @@
-"""What the benchmarks share: measured commands, rounds that take turns, ratios, and their table.
+"""What the benchmarks share: measured commands, rounds that take turns, and the table.
 
-A benchmark is a module of this folder with `measure_goal(goal, rounds) -> Iterator[Row]`; run.py
-knows which module measures which goal. A row is one line of the table:
-
-    from benchmarks.measure import Row, take_turns
-
-    def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
-        anchor, product = take_turns(rounds, [seconds_of_anchor, seconds_of_product])
-        yield Row.of_ratios(goal, "load 30,000 results", product, anchor, most=1.0)
-
-Ratios are taken within a round, of things measured right after one another: the machine may be
-slow, or busy with something else, as long as it is so for both.
+A benchmark is a module with `measure(rounds, small) -> Iterator[Row]`. Ratios are taken within a
+round, of things that were measured right after one another: the machine may be slow, or busy with
+something else, as long as it is so for both.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import statistics
@@ -24,116 +17,91 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
-PEAK = Path(__file__).resolve().parent / "peak.py"
+HERE = Path(__file__).resolve().parent
 MEGABYTE = 1e6
-ANCHORS = "ROUTING_ACTION_ANCHORS"
-"""The variable that names the folder of installed anchors."""
 Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a command took: seconds on the wall, CPU seconds of its whole tree, its code.
+    """What a command took: seconds on the wall, CPU seconds, and the most memory it held (VmHWM).
 
-    `own_cpu` are the CPU seconds of the command's own process, without its children; `peak_bytes`
-    is the most memory that it held (VmHWM), and `tree_bytes` the most that any one process of the
-    tree held.
+    `own_cpu` and `peak_bytes` are of the command's own process, without its children.
     """
 
     wall: float
-    cpu: float
-    code: int
-    peak_bytes: int = 0
-    tree_bytes: int = 0
-    own_cpu: float = 0.0
+    own_cpu: float
+    peak_bytes: int
+
+    @property
+    def megabytes(self) -> float:
+        """The memory, in units of 10**6 bytes."""
+        return self.peak_bytes / MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table.
+    """One line of the table: a value of each round, of which the median is held against the bound.
 
-    `value` is in `unit` ("x" for a ratio); `spread` the lowest and highest of the rounds. `most`
-    or `least` is the goal's bound; a row without one is there to be known. `missing` says why
-    there is no value.
+    `most` or `least` is the bound. A row without values was not measured, and counts as missed.
     """
 
-    goal: int
+    goal: str
     what: str
-    value: float | None = None
-    spread: tuple[float, float] | None = None
+    values: Sequence[float] = ()
     unit: str = "x"
-    most: float | None = None
-    least: float | None = None
-    missing: str = ""
-
-    @classmethod
-    def of_ratios(
-        cls,
-        goal: int,
-        what: str,
-        product: Sequence[float],
-        anchor: Sequence[float],
-        *,
-        most: float | None = None,
-        least: float | None = None,
-    ) -> Row:
-        """A row of the ratios of the rounds: their median, and their spread."""
-        ratios = [ours / theirs for ours, theirs in zip(product, anchor, strict=True)]
-        return cls.of_values(goal, what, ratios, "x", most=most, least=least)
-
-    @classmethod
-    def of_values(
-        cls,
-        goal: int,
-        what: str,
-        values: Sequence[float],
-        unit: str,
-        *,
-        most: float | None = None,
-        least: float | None = None,
-    ) -> Row:
-        """A row of values that are no ratios, such as megabytes."""
-        spread = (min(values), max(values))
-        return cls(goal, what, statistics.median(values), spread, unit, most, least)
+    most: float = math.inf
+    least: float = -math.inf
 
     @property
-    def is_met(self) -> bool | None:
-        """Whether the value keeps within the bound; None without a value or a bound."""
-        if self.value is None or (self.most is None and self.least is None):
-            return None
-        return (self.most is None or self.value <= self.most) and (
-            self.least is None or self.value >= self.least
-        )
+    def is_met(self) -> bool:
+        """Whether the median keeps within the bound."""
+        return bool(self.values) and self.least <= statistics.median(self.values) <= self.most
 
     @property
-    def verdict(self) -> str:
-        """`met`, `MISSED`, `not measured`, or nothing where there is no bound."""
-        if self.value is None:
-            return "not measured"
-        met = self.is_met
-        return "" if met is None else "met" if met else "MISSED"
+    def cells(self) -> tuple[str, ...]:
+        """Goal, what, median, spread, bound, verdict."""
+        bound = f"<= {self.most:.3g}" if self.most < math.inf else f">= {self.least:.3g}"
+        bound = f"{bound} {self.unit}"
+        if not self.values:
+            return self.goal, self.what, "-", "-", bound, "NOT MEASURED"
+        median = f"{statistics.median(self.values):.3g} {self.unit}"
+        spread = f"{min(self.values):.3g} to {max(self.values):.3g}"
+        return self.goal, self.what, median, spread, bound, "met" if self.is_met else "MISSED"
 
 
-def take_turns(
-    rounds: int, calls: Sequence[Callable[[], Measured]], *, warm_up: bool = True
-) -> list[list[Measured]]:
-    """What each call gives in each round, by call; one unmeasured round warms the caches.
+def show_table(rows: Sequence[Row]) -> str:
+    """The rows as a table for a terminal."""
+    lines = [
+        ("goal", "what", "measured", "spread", "bound", "verdict"),
+        *(row.cells for row in rows),
+    ]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = (
+        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines
+    )
+    return "\n".join("  ".join(line).rstrip() for line in padded)
 
-    Every other round goes backwards, so that none always follows the same one.
-    """
+
+def divide(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """The ratio of each round."""
+    return [one / other for one, other in zip(ours, theirs, strict=True)]
+
+
+def take_turns(rounds: int, *calls: Callable[[], Measured]) -> list[list[Measured]]:
+    """What each call gives in each round, by call; every other round goes backwards."""
     results: list[list[Measured]] = [[] for _ in calls]
     order = list(range(len(calls)))
-    for number in range(-1 if warm_up else 0, rounds):
-        for place in order if number % 2 else reversed(order):
-            measured = calls[place]()
-            if number >= 0:
-                results[place].append(measured)
+    for _ in range(rounds):
+        for place in order:
+            results[place].append(calls[place]())
+        order.reverse()
     return results
 
 
@@ -142,135 +110,63 @@ def run_measured(
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
-    stdout: Path | None = None,
     codes: Sequence[int] = (0,),
-    watch_peak: bool = False,
 ) -> Usage:
-    """Run a command to its end, its output thrown away or in a file, and say what it took.
+    """Run a command to its end and say what it took; its output is thrown away.
 
-    With `watch_peak` its memory is looked at while it runs, some fifty times a second. SystemExit
-    with its last words where it exits with another code than `codes`.
+    SystemExit with its last words where it exits with another code than `codes`.
     """
-    with (
-        tempfile.TemporaryFile() as errors,
-        (stdout or Path(os.devnull)).open("wb") as output,
-    ):
+    with tempfile.TemporaryFile() as errors:
         begun = time.perf_counter()
-        process = subprocess.Popen(
-            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
-        )
-        peak = PeakWatch(process.pid) if watch_peak else None
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        own = read_cpu(Path(f"/proc/{process.pid}/stat"))
-        _, status, used = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - begun
-        code = process.returncode = os.waitstatus_to_exitcode(status)
-        if code not in codes:
+        env, null = env or plain_environment(), subprocess.DEVNULL
+        process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=null, stdout=null, stderr=errors)
+        with _watched_peak(process.pid) as peaks:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            wall = time.perf_counter() - begun
+        own_cpu = _read_cpu(process.pid)
+        if process.wait() not in codes:
             errors.seek(0)
             last = errors.read()[-2000:].decode("utf-8", "replace")
-            raise SystemExit(f"{argv[0]} exited with {code}:\n{last}")
-    cpu = used.ru_utime + used.ru_stime
-    return Usage(wall, cpu, code, peak.stop() if peak else 0, used.ru_maxrss * 1024, own)
-
-
-class PeakWatch:
-    """The most memory that a process holds (VmHWM), looked at in a thread of its own."""
-
-    def __init__(self, pid: int) -> None:
-        self._status = Path(f"/proc/{pid}/status")
-        self._peak = 0
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-
-    def stop(self) -> int:
-        """Bytes."""
-        self._ended.set()
-        self._thread.join()
-        return self._peak
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.02):
-            with contextlib.suppress(OSError):
-                self._peak = max(self._peak, read_peak(self._status))
-
-
-def read_peak(status: Path) -> int:
-    """The most memory that a process held so far, in bytes; 0 for one that is gone."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text("ascii", "replace"))
-    return int(found[1]) * 1024 if found else 0
-
-
-def read_cpu(stat: Path) -> float:
-    """CPU seconds of a process, its threads with it and its children not: proc(5), stat."""
-    fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def anchor_folder() -> Path:
-    """Where anchors that must be installed are put; run.py removes it unless it was named."""
-    return Path(os.environ[ANCHORS])
+            raise SystemExit(f"{' '.join(argv)[:200]} exited with {process.returncode}:\n{last}")
+    return Usage(wall, own_cpu, max(peaks, default=0))
 
 
 def run_product(
-    arguments: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str] | None = None,
-    codes: Sequence[int] = (0,),
+    *arguments: str | Path, cwd: Path, codes: Sequence[int] = (0,), **variables: str
 ) -> Usage:
-    """`routing-action ARGUMENTS`, with the peak memory of its own process."""
-    with tempfile.NamedTemporaryFile() as report:
-        argv = [sys.executable, "-P", str(PEAK), report.name, *arguments]
-        used = run_measured(argv, cwd=cwd, env=env or product_environment(), codes=codes)
-        peak = int(Path(report.name).read_text("ascii"))
-    return Usage(used.wall, used.cpu, used.code, peak, used.tree_bytes, used.own_cpu)
+    """`routing-action ARGUMENTS`; the variables are added to a plain environment."""
+    argv = [sys.executable, "-P", "-m", "routing_action", *map(str, arguments)]
+    return run_measured(argv, cwd=cwd, env=plain_environment(**variables), codes=codes)
 
 
-def product_environment(**variables: str) -> dict[str, str]:
+def plain_environment(**variables: str) -> dict[str, str]:
     """The caller's environment without what makes Python slower or a run different."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "COVERAGE", "AGENT_", "MAX_CONCURRENCY", "GITHUB_"))
-    }
+    dropped = ("PYTHON", "COVERAGE", "AGENT_", "MAX_CONCURRENCY", "GITHUB_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return {**kept, "CI": "true", **variables}
 
 
-def show_table(rows: Sequence[Row]) -> str:
-    """The rows as a table for a terminal."""
-    cells = [("goal", "what", "measured", "spread", "bound", "")]
-    cells += [
-        (str(row.goal), row.what, _value(row), _spread(row), _bound(row), row.verdict)
-        for row in rows
-    ]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(cells[0]))]
-    lines = []
-    for goal, what, *numbers, verdict in cells:
-        padded = (number.rjust(width) for number, width in zip(numbers, widths[2:-1], strict=True))
-        lines.append(
-            f"{goal.rjust(widths[0])}  {what.ljust(widths[1])}  {'  '.join(padded)}  {verdict}"
-        )
-    notes = [f"goal {row.goal}, {row.what}: {row.missing}" for row in rows if row.missing]
-    return "\n".join(line.rstrip() for line in (*lines, *notes))
+@contextlib.contextmanager
+def _watched_peak(pid: int) -> Iterator[list[int]]:
+    """The most memory that a process held (VmHWM), in bytes, looked at fifty times a second."""
+    peaks: list[int] = []
+    ended = threading.Event()
+    status = Path(f"/proc/{pid}/status")
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text("utf-8", "replace"))
+            peaks.append(int(found[1]) * 1024 if found else 0)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    yield peaks
+    ended.set()
+    thread.join()
 
 
-def _value(row: Row) -> str:
-    return "-" if row.value is None else f"{_number(row.value)} {row.unit}"
-
-
-def _spread(row: Row) -> str:
-    if row.spread is None:
-        return ""
-    low, high = map(_number, row.spread)
-    return f"{low} to {high}" if low != high else ""
-
-
-def _bound(row: Row) -> str:
-    if row.most is not None:
-        return f"<= {row.most:g} {row.unit}"
-    return "" if row.least is None else f">= {row.least:g} {row.unit}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}"
+def _read_cpu(pid: int) -> float:
+    """CPU seconds of a process without its children: proc(5), stat."""
+    stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")

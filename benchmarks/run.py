@@ -1,93 +1,102 @@
-"""Measures the goals of performance, each against its anchor in the same run; see README.md.
+"""Measures goals B1 to B8, each against its anchor in the same run, and prints one table.
 
-usage: python benchmarks/run.py [--goal N ...] [--rounds N] [--anchors DIR] [--json FILE]
+usage: python benchmarks/run.py [--goal B1 ...] [--rounds N] [--small] [--anchors DIR]
+
+It needs the dev environment (`./check.sh` makes it), Linux and git. B2 also needs promptfoo, which
+is installed from npm into a cache folder first. Where that fails this is said before anything is
+measured, and the exit code is 1. `--small` is a quick check of the benchmarks themselves.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib
-import json
 import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from benchmarks.measure import ANCHORS, Row, show_table  # noqa: E402 - the path comes first
+from benchmarks import (  # noqa: E402 - the path comes first
+    documents,
+    ending,
+    floods,
+    reading,
+    start_up,
+    units,
+    workspaces,
+)
+from benchmarks.measure import Row, show_table  # noqa: E402
+from benchmarks.promptfoo import PromptfooMissingError, install_promptfoo  # noqa: E402
 
-MODULES = {
-    1: ("unit_runs",),
-    2: ("unit_runs",),
-    3: ("unit_runs",),
-    4: ("scan_200mb",),
-    5: ("scan_200mb",),
-    6: ("big_output",),
-    7: ("big_output",),
-    8: ("ending",),
-    9: ("log_snapshot",),
-    10: ("compare_30000", "report_30000"),
-    11: ("start_up",),
-    12: ("workspace_10000",),
-}
 ROUNDS = 5
+GOALS: dict[str, Callable[[int, bool], Iterator[Row]]] = {
+    "B1": units.measure,
+    "B3": reading.measure,
+    "B4": floods.measure,
+    "B5": ending.measure,
+    "B6": documents.measure,
+    "B7": start_up.measure,
+    "B8": workspaces.measure,
+}
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def main() -> int:
     """Print the table; 1 where a goal is missed or was not measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--goal", type=int, action="append", choices=sorted(MODULES), dest="goals")
+    names = sorted({*GOALS, "B2"})
+    parser.add_argument("--goal", action="append", choices=names, dest="goals")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
+    parser.add_argument("--small", action="store_true", help="small sizes; bounds mean nothing")
     parser.add_argument(
-        "--anchors", type=Path, help="keep programs that are installed as anchors in this folder"
-    )
-    parser.add_argument("--json", type=Path, help="write the rows to this file too")
+        "--anchors", type=Path, default=CACHE / "routing-action-benchmarks",
+        help="where promptfoo is installed, with 2 GB; default: %(default)s",
+    )  # fmt: skip
     options = parser.parse_args()
+    goals = dict(GOALS)
+    chosen = sorted(set(options.goals or names))
+    if "B2" in chosen:
+        goals["B2"] = _prepare_promptfoo(options.anchors / "promptfoo")
     rows: list[Row] = []
-    with _anchors(options.anchors):
-        for goal in sorted(set(options.goals or MODULES)):
-            for row in _measure(goal, options.rounds):
-                rows.append(row)
-                sys.stderr.write(f"{show_table([row]).splitlines()[1]}\n")
-    sys.stdout.write(f"{_machine(options.rounds)}\n{show_table(rows)}\n")
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2), "utf-8")
-    return 0 if all(row.is_met is not False and not row.missing for row in rows) else 1
-
-
-@contextlib.contextmanager
-def _anchors(kept: Path | None) -> Iterator[None]:
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ[ANCHORS] = str(kept.resolve() if kept else folder)
-        yield
-
-
-def _measure(goal: int, rounds: int) -> Iterator[Row]:
-    """What the modules of a goal measure; a row that says why where one cannot."""
-    for name in MODULES[goal]:
-        if not (ROOT / "benchmarks" / f"{name}.py").is_file():
-            yield Row(goal, name, missing=f"there is no benchmarks/{name}.py")
-            continue
-        measure = getattr(importlib.import_module(f"benchmarks.{name}"), "measure_goal", None)
-        if measure is None:
-            yield Row(goal, name, missing=f"benchmarks/{name}.py has no measure_goal")
-            continue
-        try:
-            yield from measure(goal, rounds)
-        except SystemExit as error:  # what was measured already is not lost
-            yield Row(goal, name, missing=str(error))
-
-
-def _machine(rounds: int) -> str:
-    """What the numbers depend on, beside the code."""
-    cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    for goal in chosen:
+        for row in _measure(goals[goal], goal, options.rounds, options.small):
+            rows.append(row)
+            _say("  ".join(row.cells))
     version = ".".join(map(str, sys.version_info[:3]))
-    return f"Python {version}, {cores} cores, load {load:.1f} at the end, {rounds} rounds"
+    cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    sys.stdout.write(
+        f"Python {version}, {cores} cores, load {load:.1f} at the end, {options.rounds} rounds\n"
+        f"{show_table(rows)}\n"
+    )
+    return 0 if all(row.is_met for row in rows) else 1
+
+
+def _prepare_promptfoo(folder: Path) -> Callable[[int, bool], Iterator[Row]]:
+    """Install the anchor, or say at once that it is missing."""
+    _say("looking for promptfoo, or installing it, which takes minutes")
+    try:
+        return partial(units.measure_promptfoo, install_promptfoo(folder))
+    except PromptfooMissingError as error:
+        _say(f"promptfoo cannot be had, so B2 will not be measured and the exit code is 1: {error}")
+        return lambda rounds, small: iter([Row("B2", "500 units against promptfoo", most=0.25)])
+
+
+def _measure(
+    measure: Callable[[int, bool], Iterator[Row]], goal: str, rounds: int, small: bool
+) -> Iterator[Row]:
+    """The rows of a goal; one that says why where it cannot be measured."""
+    try:
+        yield from measure(rounds, small)
+    except SystemExit as error:  # what was measured already is not lost
+        _say(str(error))
+        yield Row(goal, "what failed, see above", most=0)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 if __name__ == "__main__":

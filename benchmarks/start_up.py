@@ -1,4 +1,4 @@
-"""Goal 11: what `--version` and `--help` cost, against an interpreter that does nothing.
+"""B7: what `--version` and `--help` cost, against an interpreter that does nothing.
 
 As installed, that is by the script that an installer writes; `python -m` adds Python's own runpy.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from benchmarks.measure import Row, product_environment, run_measured, take_turns
+from benchmarks.measure import Row, divide, run_measured, take_turns
 
 RUNS_IN_A_ROUND = 10
 SCRIPT = """\
@@ -21,26 +22,19 @@ if __name__ == "__main__":
 """
 
 
-def measure_goal(goal: int, rounds: int) -> Iterator[Row]:
-    """The rows of goal 11."""
+def measure(rounds: int, small: bool) -> Iterator[Row]:
+    """The rows of B7."""
+    runs = 2 if small else RUNS_IN_A_ROUND
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "routing-action")
         script.write_text(SCRIPT, encoding="utf-8")
-        python = sys.executable
-        commands = [
-            [python, "-c", "pass"],
-            [python, str(script), "--version"],
-            [python, str(script), "--help"],
-            [python, "-m", "routing_action", "--version"],
-        ]
-        calls = [lambda argv=argv: _total(argv) for argv in commands]
-        nothing, version, help_page, module = take_turns(rounds, calls)
-    yield Row.of_ratios(goal, "routing-action --version", version, nothing, most=1.5)
-    yield Row.of_ratios(goal, "routing-action --help", help_page, nothing, most=3.0)
-    yield Row.of_ratios(goal, "python -m routing_action --version", module, nothing)
+        commands = (["-c", "pass"], [str(script), "--version"], [str(script), "--help"])
+        calls = [partial(_total, runs, [sys.executable, *words]) for words in commands]
+        nothing, version, help_page = take_turns(rounds, *calls)
+    yield Row("B7", "--version against python -c pass", divide(version, nothing), most=1.5)
+    yield Row("B7", "--help against python -c pass", divide(help_page, nothing), most=3)
 
 
-def _total(argv: Sequence[str]) -> float:
+def _total(runs: int, argv: list[str]) -> float:
     """Seconds of some runs."""
-    environment = product_environment()
-    return sum(run_measured(argv, env=environment).wall for _ in range(RUNS_IN_A_ROUND))
+    return sum(run_measured(argv).wall for _ in range(runs))
