@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.measure import ROOT, Row, Usage, divide, run_product, take_turns
 
 CASES = 10_000
-MOST_TEXT = 200
+MOST_TEXT = 100
 
 
 def measure(rounds: int, small: bool) -> Iterator[Row]:
