@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.measure import Row, divide, run_measured, take_turns
 from benchmarks.units import GIT
+from routing_action.files.removal import remove_tree
 from routing_action.run.workspace.template import WorkspaceTemplate
 
 FILES, FOLDERS = 10_000, 500
@@ -64,5 +65,5 @@ def _make_workspace(template: WorkspaceTemplate, targets: Iterator[Path]) -> tup
     began = time.perf_counter()
     workspace = template.make_workspace(next(targets))
     made = time.perf_counter()
-    workspace.remove()
+    remove_tree(workspace)
     return made - began, time.perf_counter() - made
