@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The gate: everything that must hold before a change is taken; see --help.
+# The gate: all checks that a change must pass; see --help.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -10,11 +10,10 @@ usage() {
   cat <<'TEXT'
 usage: ./check.sh [--full]
 
-Sets up the dev environment (once) and runs every check, also after one has failed.
+Sets up the dev environment (once) and runs every check, even if an earlier one has failed.
 
-  --full  run the slow tests, those with real agent CLIs and a browser, and the fuzzer (FUZZ_SECONDS,
-          120), too; where no Chromium is found it is installed, on a machine where this runs as root
-          and has apt
+  --full  also run the slow tests, those with real agent CLIs and a browser, and the fuzzer (for
+          FUZZ_SECONDS, 120); if there is no Chromium, it is installed by apt if this runs as root
 
 exit codes: 0 all checks passed, 1 one or more did not, 2 usage, 4 no environment could be made
 TEXT
@@ -77,7 +76,7 @@ measure_tests() { run_pytest "$scratch/fast.log" -n 3 --cov --cov-report= ; }
 
 run_slow_tests() { run_pytest "$scratch/slow.log" -n 4 --dist loadgroup -m 'slow or live'; }
 
-# The tests in a browser skip where there is none, and then tell how to get one.
+# Without a browser its tests are skipped.
 bring_chromium() {
   local name packages=(chromium fonts-noto-color-emoji fonts-dejavu-core)
   for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome google-chrome-stable; do

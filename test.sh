@@ -10,9 +10,9 @@ usage() {
   cat <<'TEXT'
 usage: ./test.sh [OPTIONS of `routing-action run`]
 
-Sets up a virtual environment (once), runs the cases, and compares the outcome with the baseline
-where the cases have a provider-baseline.json beside them. Works from any folder; paths are relative to the
-checkout.
+Sets up a virtual environment (once) and runs the cases. If there is a provider-baseline.json beside
+the cases, it then compares the results with that baseline. Works from any folder; paths are
+relative to the checkout.
 
 exit codes: 0 the gate passed, 1 it did not, 2 usage or settings, 3 nothing to run,
             4 the harness could not work, 70 a bug, 130 interrupted

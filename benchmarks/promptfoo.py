@@ -79,7 +79,6 @@ def install_promptfoo(folder: Path) -> Promptfoo:
     """
     found = Promptfoo(folder)
     if not (folder / "complete").exists():
-        folder.mkdir(parents=True, exist_ok=True)
         installer = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--require-hashes"]
         _run([*installer, "--target", str(folder / "node"), "-r", str(_NODE_LOCK)], folder)
         npm = found.node.parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
@@ -91,6 +90,7 @@ def install_promptfoo(folder: Path) -> Promptfoo:
 
 def _run(argv: Sequence[str], folder: Path) -> None:
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(
             argv, cwd=folder, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=True
         )

@@ -49,7 +49,7 @@ set_up() ( # one at a time; the runtime's is added to, since a command may be ru
     install_packages "$@" "$python" && cd "$2"/lib/python3*/site-packages &&
     echo "$ROUTING_ACTION_ROOT/src" >source.pth &&
     describe "$@" >"$2/routing-action/$1.stamp"; } 2>&1) ||
-    fail_setup "it could not be made: $output" 'a Python package registry must be within reach'
+    fail_setup "it could not be made: $output" 'its folder must be writable, a registry reachable'
 )
 prepare_environment() {
   local venv=${ROUTING_ACTION_VENV:-$ROUTING_ACTION_ROOT/.venv}
