@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from routing_action.errors import UsageError
 from routing_action.github.checks import publish_check
-from routing_action.github.client import Client
 from routing_action.github.comments import (
     Bodies,
     CommentAction,
@@ -19,29 +17,19 @@ from routing_action.github.comments import (
     StickyComment,
 )
 from routing_action.github.context import Context
-from routing_action.github.door import PyGithubDoor
 from routing_action.github.failures import ApiError, PermissionMissingError
 from routing_action.github.publication import Annotation, CheckOutput, RunLinks
-from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
-from tests.fakes.github.server import serve
+from tests.fakes.github.server import connect
 from tests.support.command_line import run_command
 
 OURS = Marker("routing", "a" * 40, "11", number=5, attempt=1, conclusion="failure", news="abc")
-PLACE = RunLinks("https://github.example", NAME, "a" * 40, run_id="11", run_attempt=1)
-
-
-@pytest.fixture
-def repository() -> Iterator[Repository]:
-    """GitHub; whatever a test sent and got fits GitHub's description."""
-    made = Repository()
-    yield made
-    assert made.violations == []
+LINKS = RunLinks("https://github.example", NAME, "a" * 40, run_id="11", run_attempt=1)
 
 
 def post(repository: Repository, marker: Marker = OURS) -> CommentAction:
     """Publish as a run does."""
-    sticky = StickyComment(client_of(repository), NAME, 7)
+    sticky = StickyComment(connect(repository), 7)
     return sticky.publish(CommentMode.ALWAYS, marker, Bodies(("ours",), "")).action
 
 
@@ -112,10 +100,8 @@ def test_r14_a_redirect_to_another_host_is_an_error_of_github(
     """Not a bug, and not followed with the token."""
     headers = {"Location": "http://127.0.0.2:1/x"}
     repository.faults = [Fault("issues/list-comments", status, times=9, headers=headers)]
-    with serve(repository) as url:
-        door = PyGithubDoor(url, "t", pause_seconds=0, write_seconds=0)
-        with pytest.raises(ApiError):
-            Client(door, sleep=lambda _: None).get(f"/repos/{NAME}/issues/7/comments")
+    with pytest.raises(ApiError):
+        post(repository)
 
 
 @pytest.mark.parametrize("status", [500, 502, 0])
@@ -124,7 +110,7 @@ def test_r13_annotations_that_were_added_despite_the_failure_are_not_added_again
 ) -> None:
     """PATCH appends, so repeating it is not harmless."""
     repository.faults = [Fault("checks/update", status, after=True)]
-    publish_check(client_of(repository), PLACE, output(120))
+    publish_check(connect(repository), LINKS, output(120))
     assert lines(repository) == list(range(1, 121))
 
 
@@ -134,8 +120,8 @@ def test_r13_annotations_that_are_missing_are_added_by_the_next_try(
     """The first try of this attempt broke off after 50."""
     repository.faults = [Fault("checks/update", 409)]
     with pytest.raises(ApiError):
-        publish_check(client_of(repository), PLACE, output(120))
-    publish_check(client_of(repository), PLACE, output(120))
+        publish_check(connect(repository), LINKS, output(120))
+    publish_check(connect(repository), LINKS, output(120))
     assert lines(repository) == list(range(1, 121))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,19 +16,11 @@ from routing_action.github.comments import (
     parse_marker,
 )
 from routing_action.github.failures import ApiError, PermissionMissingError
-from tests.fakes.github.doors import client_of
-from tests.fakes.github.repository import NAME, Fault, Repository, Token
+from tests.fakes.github.repository import Fault, Repository, Token
+from tests.fakes.github.server import connect
 
 OURS = Marker("routing", "a" * 40, "11", number=5, attempt=1, conclusion="failure", news="abc")
 BODIES = Bodies(("red",), "superseded")
-
-
-@pytest.fixture
-def repository() -> Iterator[Repository]:
-    """GitHub; whatever a test sent and got fits GitHub's description."""
-    made = Repository()
-    yield made
-    assert made.violations == []
 
 
 def post(
@@ -41,7 +32,7 @@ def post(
     token: str = "t",  # noqa: S107
 ) -> CommentAction:
     """Publish as a run does."""
-    sticky = StickyComment(client_of(repository, token), NAME, 7)
+    sticky = StickyComment(connect(repository, token), 7)
     return sticky.publish(mode, marker, bodies).action
 
 
@@ -49,8 +40,8 @@ def test_a_second_run_updates_the_comment_of_the_first(repository: Repository) -
     """One comment, with the newest text."""
     assert post(repository) is CommentAction.CREATE
     newer = replace(OURS, number=6)
-    assert post(repository, newer, bodies=Bodies(("green",), "")) is CommentAction.UPDATE
-    assert repository.bodies() == [f"{newer.line}\ngreen"]
+    assert post(repository, newer, bodies=Bodies(("grün 🟢",), "")) is CommentAction.UPDATE
+    assert repository.bodies() == [f"{newer.line}\ngrün 🟢"]
 
 
 def test_r3_an_old_run_does_not_overwrite_a_newer_one(repository: Repository) -> None:
@@ -105,6 +96,7 @@ def test_r6_a_comment_that_was_made_despite_the_failure_is_not_made_again(
     repository.faults = [Fault("issues/create-comment", status, after=True)]
     assert post(repository) is CommentAction.CREATE
     assert len(repository.bodies()) == 1
+    assert [verb for verb, _ in repository.requests].count("POST") == 1
 
 
 def test_a_failure_that_made_nothing_is_tried_again(repository: Repository) -> None:
@@ -227,3 +219,21 @@ def test_a_refusal_of_the_shortest_form_is_told(repository: Repository) -> None:
     """There is nothing left to try."""
     with pytest.raises(ApiError, match="422"):
         post(repository, bodies=Bodies(("x" * 70_000,), ""))
+
+
+def test_a_spare_comment_that_is_gone_already_is_no_failure(repository: Repository) -> None:
+    """Another run was faster to delete it; any other failure is an error."""
+    first, spare = (
+        repository.add_comment(7, f"{replace(OURS, number=n).line}\nold") for n in (3, 4)
+    )
+
+    def meanwhile() -> None:
+        del repository.comments[spare]
+
+    repository.before["issues/delete-comment"] = meanwhile
+    assert post(repository) is CommentAction.UPDATE
+    assert list(repository.comments) == [first]
+    repository.add_comment(7, f"{OURS.line}\nspare")
+    repository.faults = [Fault("issues/delete-comment", 422)]
+    with pytest.raises(ApiError):
+        post(repository)

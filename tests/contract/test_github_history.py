@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from routing_action.errors import HarnessError
-from routing_action.gate.histories import ApiHistory, FallbackHistory, GitHistory
+from routing_action.gate.histories import FallbackHistory, GitHistory
 from routing_action.git.base_commit import BaseCommit
-from tests.fakes.github.doors import client_of
-from tests.fakes.github.repository import NAME, Fault, Repository
+from routing_action.github.history import ApiHistory
+from tests.fakes.github.repository import Fault, Repository
+from tests.fakes.github.server import connect
 
 HEAD, BASE, TIP = "a" * 40, "b" * 40, "c" * 40
 DATE = "2026-01-02T03:04:05Z"
 COMMIT = BaseCommit(BASE, DATE, "")
 
 
-@pytest.fixture
-def repository() -> Iterator[Repository]:
-    """GitHub with a branch `main` and a file; all requests fit its description."""
-    made = Repository(
-        compared={
-            f"main...{HEAD}": {"base_commit": TIP, "merge_base_commit": BASE, "date": DATE},
-            "main...main": {"base_commit": TIP, "merge_base_commit": TIP, "date": DATE},
-        },
-        files={("data/base line.json", BASE): b"{}\n", ("folder", BASE): {"type": "submodule"}},
-    )
-    yield made
-    assert made.violations == []
+@pytest.fixture(autouse=True)
+def contents(repository: Repository) -> None:
+    """A branch `main` and a file."""
+    repository.compared = {
+        f"main...{HEAD}": {"base_commit": TIP, "merge_base_commit": BASE, "date": DATE},
+        "main...main": {"base_commit": TIP, "merge_base_commit": TIP, "date": DATE},
+    }
+    repository.files = {
+        ("data/base line.json", BASE): b"{}\n",
+        ("folder", BASE): {"type": "submodule"},
+    }
 
 
 def history_of(repository: Repository, root: Path) -> ApiHistory:
-    return ApiHistory(client_of(repository), NAME, root, HEAD)
+    return ApiHistory(connect(repository), root, HEAD)
 
 
 def test_the_merge_base_is_that_of_the_commit_that_is_checked_out(

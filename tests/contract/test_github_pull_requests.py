@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from routing_action.github.commits import find_pull_request
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError
-from tests.fakes.github.doors import client_of
+from routing_action.github.pull_request import find_pull_request
 from tests.fakes.github.repository import NAME, Fault, Repository
+from tests.fakes.github.server import connect
 
 SHA = "a" * 40
 
@@ -19,14 +18,6 @@ SHA = "a" * 40
 def pull(number: int, *, sha: str = SHA, state: str = "open", label: str = "fork:fix") -> Any:  # noqa: ANN401
     """A pull request as far as it matters here."""
     return {"number": number, "state": state, "head": {"sha": sha, "label": label}}
-
-
-@pytest.fixture
-def repository() -> Iterator[Repository]:
-    """GitHub; whatever a test sent and got fits GitHub's description."""
-    made = Repository()
-    yield made
-    assert made.violations == []
 
 
 def run_of(*listed: int, branch: object = "fix", owner: object = "fork") -> Context:
@@ -42,7 +33,7 @@ def run_of(*listed: int, branch: object = "fix", owner: object = "fork") -> Cont
 
 def find(repository: Repository, context: Context) -> int | None:
     """The answer of the chain."""
-    return find_pull_request(client_of(repository), context)
+    return find_pull_request(connect(repository), context)
 
 
 def test_r10_the_payloads_own_list_is_the_first_rung(repository: Repository) -> None:
@@ -97,15 +88,15 @@ def test_r10_the_hint_of_the_artifact_is_the_last_rung(repository: Repository) -
     """The fork's branch is gone, and GitHub does not know the commit; its head proves it still."""
     repository.pulls = {7: pull(7, label="renamed:fix")}
     assert find(repository, run_of(owner="nobody")) is None
-    client = client_of(repository)
-    assert find_pull_request(client, run_of(owner="nobody"), 7) == 7
+    github = connect(repository)
+    assert find_pull_request(github, run_of(owner="nobody"), 7) == 7
 
 
 def test_r11_a_forged_hint_is_not_believed(repository: Repository) -> None:
     """Whoever wrote the artifact chose the number; only the measured head counts."""
     repository.pulls = {1: pull(1, sha="b" * 40), 2: pull(2, state="closed")}
     for forged in (1, 2, 3):
-        assert find_pull_request(client_of(repository), run_of(), forged) is None
+        assert find_pull_request(connect(repository), run_of(), forged) is None
 
 
 @pytest.mark.parametrize(("branch", "owner"), [(None, "fork"), ("fix", None), ("", ""), (5, [])])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from routing_action.action.post import Publication, marker_for, publish
+from routing_action.action import post as posting
+from routing_action.action.post import Publication, marker_for
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion
@@ -16,8 +16,8 @@ from routing_action.github.comments import CommentMode, parse_marker
 from routing_action.github.context import Context
 from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import render_all, render_error
-from tests.fakes.github.doors import client_of
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
+from tests.fakes.github.server import connect
 from tests.support.report_values import SOURCE, make_delta, make_entry, make_regression
 
 SHA = "a" * 40
@@ -45,14 +45,6 @@ def delta_of(kind: str, *, edited: bool = False) -> Delta:
     )
 
 
-@pytest.fixture
-def repository() -> Iterator[Repository]:
-    """GitHub; whatever a test sent and got fits GitHub's description."""
-    made = Repository()
-    yield made
-    assert made.violations == []
-
-
 def post(
     repository: Repository,
     delta: Delta,
@@ -60,15 +52,15 @@ def post(
     mode: CommentMode = CommentMode.ALWAYS,
 ) -> Publication:
     """Publish as a job does."""
-    place = context.place("routing")
-    rendered, warnings = render_all(delta, place)
+    links = context.links("routing")
+    rendered, warnings = render_all(delta, links)
     assert warnings == ()
-    return publish(
+    return posting.post(
         rendered,
-        marker_for(delta, place),
-        client=client_of(repository),
+        marker_for(delta, links),
+        repository=connect(repository),
         context=context,
-        place=place,
+        links=links,
         mode=mode,
     )
 
@@ -80,7 +72,7 @@ def test_a_red_delta_is_a_comment_and_a_red_check_run(repository: Repository) ->
     assert done.warnings == ()
     (body,) = repository.bodies()
     (run,) = repository.check_runs(SHA)
-    assert parse_marker(body) == marker_for(delta_of("REGRESSION"), CONTEXT.place("routing"))
+    assert parse_marker(body) == marker_for(delta_of("REGRESSION"), CONTEXT.links("routing"))
     assert "[!CAUTION]" in body
     assert run["conclusion"] == "failure"
     assert done.comment_url.endswith(str(next(iter(repository.comments))))
@@ -168,7 +160,7 @@ def test_news_are_new_only_where_rows_change() -> None:
 @pytest.mark.slow
 def test_a_gate_that_could_not_decide_is_told_as_an_error(repository: Repository) -> None:
     """Neither green nor a regression, and inert whatever the message holds."""
-    place = CONTEXT.place("routing")
+    place = CONTEXT.links("routing")
     rendered = render_error("cases.json:3: @octocat broke ```it```", place)
     assert "could not be judged" in rendered.comment[0]
     assert "````text\ncases.json:3: @octocat broke ```it```\n````" in rendered.comment[0]

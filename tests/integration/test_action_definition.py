@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.action.inputs import COMMANDS, INPUTS, OUTPUTS, variable
+from routing_action.action.inputs import COMMANDS, variable
 from tests.support.workflow_files import ACTION, ROOT, WORKFLOWS, load_yaml, read_yaml, steps_of
 
 BIN = Path(sys.executable).parent
@@ -72,10 +72,11 @@ def _run(command: list[str], cwd: Path) -> str:
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```ya?ml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 USES = re.compile(r"^\s*(?:- )?uses: *(?P<what>\S+)(?: +# (?P<tag>\S+))?$", re.MULTILINE)
+INPUTS = set(read_yaml(ACTION)["inputs"])
 READ = re.compile(r"""inputs\.(?:text|lines|names|flag|words|choice)\(\s*"([a-z-]+)\"""")
 OWN = "OWNER/routing-action"
 PACKAGE = ROOT / "src" / "routing_action"
-SOURCES = sorted([*PACKAGE.glob("action/*.py"), *PACKAGE.glob("cli/action*.py")])
+SOURCES = sorted([*PACKAGE.glob("action/*.py"), PACKAGE / "cli" / "action.py"])
 
 
 def documented() -> Iterator[tuple[str, str]]:
@@ -99,11 +100,15 @@ def own_steps() -> Iterator[dict[str, Any]]:
                 yield step
 
 
-def test_action_and_python_name_the_same_inputs_and_outputs() -> None:
-    """In the same order."""
-    action = read_yaml(ACTION)
-    assert tuple(action["inputs"]) == INPUTS
-    assert tuple(action["outputs"]) == OUTPUTS
+def test_every_output_is_one_that_python_sets() -> None:
+    """No output of the action stays empty for a slip in its name."""
+    text = "\n".join(path.read_text("utf-8") for path in SOURCES)
+    value = re.compile(r"\$\{\{ steps\.([a-z-]+)\.outputs\.([a-z-]+) \}\}")
+    found = [value.findall(one["value"]) for one in read_yaml(ACTION)["outputs"].values()]
+    names = [name for ((step, name),) in found if step != "upload-report"]
+    assert len(names) == len(found) - 1 > 10
+    for name in names:
+        assert re.search(rf"""\b{name.replace("-", "_")}=|"{name}",""", text), name
 
 
 def test_every_input_has_a_default_and_a_meaning() -> None:
@@ -138,7 +143,7 @@ def test_python_reads_exactly_what_the_steps_hand_over() -> None:
     )  # fmt: skip
     assert {variable(name) for name in (*read, *tables)} | in_bash == given
     direct = {"retention-days"}
-    assert {variable(name) for name in set(INPUTS) - direct} == given
+    assert {variable(name) for name in INPUTS - direct} == given
 
 
 def test_the_steps_of_the_examples_name_inputs_that_exist() -> None:
@@ -147,7 +152,7 @@ def test_the_steps_of_the_examples_name_inputs_that_exist() -> None:
     assert len(used) > 8
     for step in used:
         given = step.get("with", {})
-        assert set(given) <= set(INPUTS)
+        assert set(given) <= INPUTS
         assert given.get("command", "run") in COMMANDS
 
 

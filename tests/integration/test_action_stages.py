@@ -434,7 +434,7 @@ def test_a_slip_in_needs_is_an_error(gate: Job) -> None:
 
 # --- publish ----------------------------------------------------------------------------------
 
-PLACE = {
+RUN = {
     "GITHUB_REPOSITORY": "octo/demo",
     "GITHUB_SERVER_URL": "https://github.example",
     "GITHUB_RUN_NUMBER": "3",
@@ -445,7 +445,7 @@ REQUEST = {"pull_request": {"number": 7, "head": {"sha": "c" * 40}}}
 def post(gate: Job, github: Github | None = None, **inputs: str) -> Finished:
     """The step that posts, with a token for a GitHub that is served, or with none."""
     gate.event = REQUEST
-    gate.variables = {**PLACE, "GITHUB_API_URL": "http://127.0.0.1:9"}
+    gate.variables = {**RUN, "GITHUB_API_URL": "http://127.0.0.1:9"}
     if github is None:
         return gate.stage("publish", **inputs)
     with serve(github) as url:
@@ -528,7 +528,7 @@ def test_a_slip_in_an_input_of_the_posting_step_is_a_warning(gate: Job, given: s
     judge(gate)
     done = post(gate, Github(), **{given: "sometimes"})
     assert done.code == 0
-    assert "the verdict is not concerned" in done.stdout
+    assert "the verdict is not affected" in done.stdout
 
 
 @pytest.mark.slow
@@ -578,7 +578,7 @@ def fetch(gate: Job, github: Github, *uploads: Upload) -> Finished:
     gate.event = {"workflow_run": {"id": 11, "head_sha": "a" * 40}}
     assert gate.stage("prepare", command="publish").code == 0
     with serve(Github(), storage.routes()) as storage.url, serve(github) as url:
-        gate.variables = {**PLACE, "GITHUB_API_URL": url, "NO_PROXY": "127.0.0.1"}
+        gate.variables = {**RUN, "GITHUB_API_URL": url, "NO_PROXY": "127.0.0.1"}
         done = gate.stage("fetch", token="t")
     assert github.violations == []
     return done

@@ -14,63 +14,10 @@ from dataclasses import dataclass
 from routing_action.errors import UsageError
 
 PREFIX = "ROUTING_INPUT_"
-COMMANDS = ("plan", "run", "aggregate", "publish")
+COMMANDS = ("run", "plan", "aggregate", "publish")
+"""What `command` can be; the first is the default."""
+
 DEFAULT_KEY = "routing"
-
-INPUTS = (
-    "command",
-    "agents",
-    "categories",
-    "case-ids",
-    "cases",
-    "baseline",
-    "skills",
-    "timeout-seconds",
-    "idle-timeout-seconds",
-    "max-parallel",
-    "trials",
-    "confirm",
-    "shard",
-    "shards",
-    "durations",
-    "changed-from",
-    "matrix-key",
-    "fail-on-infra",
-    "unmeasured",
-    "baseline-ref",
-    "needs",
-    "artifacts-root",
-    "retention-days",
-    "replay",
-    "templates",
-    "token",
-    "comment-mode",
-    "key",
-    "dry-run",
-    "python",
-    "uv",
-    "extra-arguments",
-)
-"""Every input, in the order of action.yml."""
-
-OUTPUTS = (
-    "status",
-    "conclusion",
-    "counts",
-    "regressions",
-    "matrix",
-    "batch-run-id",
-    "artifact-dir",
-    "artifact-name",
-    "report-dir",
-    "delta",
-    "html",
-    "junit",
-    "report-url",
-    "comment-url",
-    "check-url",
-)
-"""Every output, in the order of action.yml."""
 
 _LEGAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
@@ -158,7 +105,7 @@ def _default_key(inputs: Inputs) -> str:
 def legal_key(key: str) -> str:
     """A key that an artifact's name can hold; two keys never become one.
 
-    upload-artifact refuses quotes, `: < > | * ?`, both slashes and line ends in a name. A key that
+    upload-artifact rejects quotes, `: < > | * ?`, both slashes and line ends in a name. A key that
     has to be changed, or that looks as if it had been, gets a hash of the original.
     """
     if _LEGAL.fullmatch(key) and not _HASHED.search(key):
@@ -169,10 +116,10 @@ def legal_key(key: str) -> str:
 
 
 def results_artifact(key: str, attempt: int) -> str:
-    """The artifact of one leg; `store.measured_files` takes key and attempt from it again."""
+    """The artifact of one leg; `results.measured_files` takes key and attempt from it again."""
     return f"routing-results-{key}-a{attempt}"
 
 
-def report_artifact(key: str, attempt: int) -> str:
-    """The artifact of the aggregation."""
-    return f"routing-report-{key}-a{attempt}"
+def report_artifact(key: str) -> str:
+    """The artifact of an aggregation, without its attempt."""
+    return f"routing-report-{key}"

@@ -6,21 +6,23 @@ its results or its marker, and by the plan that made the matrix.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from routing_action.errors import UsageError
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Conclusion
 
 NOTHING_TO_RUN = "nothing-to-run"
+NOTHING_SELECTED = "nothing to measure: the plan selected no case"
 
 _SHOWN = 20
 _HOW = {
     "failure": "failed",
     "cancelled": "was cancelled",
-    "skipped": "was skipped, which is no pass",
+    "skipped": "was skipped, and a skipped job does not pass",
 }
 
 
@@ -32,8 +34,12 @@ class _Need(BaseModel):
     result: str
     outputs: dict[str, str] | None = None
 
+    def output(self, name: str) -> str:
+        """An output of the job; empty where it has none of the name."""
+        return (self.outputs or {}).get(name, "")
 
-class _Entry(BaseModel):
+
+class _Leg(BaseModel):
     """What is needed of an entry of a plan's matrix."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -45,7 +51,10 @@ class _Entry(BaseModel):
 class _Matrix(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    include: tuple[_Entry, ...]
+    include: tuple[_Leg, ...]
+
+
+_NEEDS = TypeAdapter(dict[str, _Need])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +74,22 @@ class Jobs:
 def parse_jobs(text: str) -> Jobs:
     """The `needs` context as JSON; empty text means that nothing is known of the jobs.
 
-    An output called `matrix` that a plan wrote tells the legs, `status` whether it had any.
+    An output called `matrix` that a plan wrote holds the legs, `status` whether it had any.
     """
-    if not text.strip():
-        return Jobs({}, {}, False)
     try:
-        value = json.loads(text)
-        needs = {name: _Need.model_validate(found) for name, found in value.items()}
-    except (ValueError, AttributeError, RecursionError):
+        needs = _NEEDS.validate_json(text) if text.strip() else {}
+    except ValidationError:
         raise UsageError(
             "input needs: not the JSON of a needs context",
             remedy="write `needs: ${{ toJSON(needs) }}`",
         ) from None
     legs: dict[str, str] = {}
     for need in needs.values():
-        legs.update(_legs_of((need.outputs or {}).get("matrix", "")))
+        legs |= _legs_of(need.output("matrix"))
     return Jobs(
         results={name: need.result for name, need in needs.items()},
         legs=legs,
-        nothing_to_run=any(
-            (need.outputs or {}).get("status") == NOTHING_TO_RUN for need in needs.values()
-        ),
+        nothing_to_run=any(need.output("status") == NOTHING_TO_RUN for need in needs.values()),
     )
 
 
@@ -95,7 +99,7 @@ def _legs_of(text: str) -> dict[str, str]:
         matrix = _Matrix.model_validate_json(text)
     except ValidationError:
         return {}
-    return {entry.key: entry.agent for entry in matrix.include}
+    return {leg.key: leg.agent for leg in matrix.include}
 
 
 def judge_legs(jobs: Jobs, measured: Iterable[str], unmeasured: Iterable[str]) -> tuple[str, ...]:
@@ -104,20 +108,29 @@ def judge_legs(jobs: Jobs, measured: Iterable[str], unmeasured: Iterable[str]) -
     `measured` are the keys with results, `unmeasured` the agents with a marker. Empty means that
     every leg is accounted for. A leg whose job was skipped because the plan had nothing to run is.
     """
-    lost = _lost(jobs.legs, frozenset(measured), frozenset(unmeasured))
-    reasons = list(_job_reasons(jobs))
+    known, marked = frozenset(measured), frozenset(unmeasured)
+    lost = [key for key, agent in jobs.legs.items() if key not in known and agent not in marked]
+    reasons = [
+        f"job {name} {_HOW.get(result, f'ended with {result}')}"
+        for name, result in jobs.results.items()
+        if result != "success" and not (result == "skipped" and jobs.nothing_to_run)
+    ]
     if lost:
         more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         reasons.append(f"no results of {', '.join(lost[:_SHOWN])}{more}")
     return tuple(reasons)
 
 
-def _lost(legs: Mapping[str, str], measured: frozenset[str], marked: frozenset[str]) -> list[str]:
-    return [key for key, agent in legs.items() if key not in measured and agent not in marked]
+def with_legs(delta: Delta, jobs: Jobs, reasons: Sequence[str]) -> Delta:
+    """The delta with the legs' reasons in front; any of them makes it red.
 
-
-def _job_reasons(jobs: Jobs) -> Iterator[str]:
-    for name, result in jobs.results.items():
-        if result == "success" or (result == "skipped" and jobs.nothing_to_run):
-            continue
-        yield f"job {name} {_HOW.get(result, f'ended with {result}')}"
+    Where the plan had nothing to run, and nothing else is wrong, it is neutral.
+    """
+    if reasons:
+        # What is wrong with the jobs explains the missing pairs, so it stands first.
+        changed = {"conclusion": Conclusion.FAILURE, "reasons": (*reasons, *delta.reasons)}
+        return delta.model_copy(update=changed)
+    if jobs.nothing_to_run and not any(row.gates or row.got for row in delta.rows):
+        changed = {"conclusion": Conclusion.NEUTRAL, "reasons": (NOTHING_SELECTED,)}
+        return delta.model_copy(update=changed)
+    return delta

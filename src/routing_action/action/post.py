@@ -5,19 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from routing_action.errors import GitHubError
+from routing_action.errors import GitHubError, UsageError
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion
 from routing_action.github.checks import publish_check
-from routing_action.github.client import Client
 from routing_action.github.comments import Bodies, CommentMode, Marker, StickyComment
-from routing_action.github.commits import find_pull_request
 from routing_action.github.context import Context
 from routing_action.github.failures import PermissionMissingError
 from routing_action.github.publication import RunLinks
+from routing_action.github.pull_request import find_pull_request
 from routing_action.report.render_all import Rendered
 from routing_action.report.view import build_view
+
+if TYPE_CHECKING:
+    from github.Repository import Repository
 
 NO_NEWS = "-"
 
@@ -31,19 +35,33 @@ class Publication:
     warnings: tuple[str, ...]
 
 
-def publish(
+def open_github(context: Context, token: str, dry_run: Path | None = None) -> Repository:
+    """The repository of the run for a token, or a folder that gets what would be posted."""
+    # PyGithub is slow to import.
+    from routing_action.github.client import open_dry_run, open_repository  # noqa: PLC0415
+
+    if dry_run is not None:
+        return open_dry_run(context.repository, dry_run)
+    if not token:
+        raise UsageError("no token", remedy="pass `github.token`, or use --dry-run DIR")
+    is_local = context.api_url.startswith(("http://127.0.0.1:", "http://localhost:"))
+    pauses = {"pause_seconds": 0.0, "write_seconds": 0.0} if is_local else {}
+    return open_repository(context.api_url, context.repository, token, **pauses)
+
+
+def post(
     rendered: Rendered,
     marker: Marker,
     *,
-    client: Client,
+    repository: Repository,
     context: Context,
-    place: RunLinks,
+    links: RunLinks,
     mode: CommentMode,
     hint: int | None = None,
 ) -> Publication:
     """Post check run and comment; each failure becomes a warning, and the other is still tried.
 
-    `hint` is the pull request that the results tell of, for a run that tells of none.
+    `hint` is the pull request that the results name, for a run whose event names none.
     """
     failures: list[GitHubError] = []
 
@@ -54,17 +72,16 @@ def publish(
             failures.append(error)
             return ""
 
-    def check() -> str:
-        return publish_check(client, place, rendered.check)
-
     def comment() -> str:
-        number = None if mode is CommentMode.OFF else find_pull_request(client, context, hint)
+        number = None if mode is CommentMode.OFF else find_pull_request(repository, context, hint)
         if number is None:
             return ""
         bodies = Bodies(rendered.comment, rendered.superseded)
-        return StickyComment(client, place.repository, number).publish(mode, marker, bodies).url
+        return StickyComment(repository, number).publish(mode, marker, bodies).url
 
-    check_url = attempt(check) if place.sha else ""
+    check_url = ""
+    if links.sha:
+        check_url = attempt(lambda: publish_check(repository, links, rendered.check))
     return Publication(attempt(comment), check_url, _warnings(failures))
 
 
@@ -83,33 +100,29 @@ def _warnings(failures: list[GitHubError]) -> tuple[str, ...]:
     return (warning, *others)
 
 
-def marker_for(delta: Delta, place: RunLinks) -> Marker:
+def marker_for(delta: Delta, links: RunLinks) -> Marker:
     """The marker of a comment about a delta; its news change when the rows worth a look do."""
-    return _marker(place, delta.conclusion, _news(delta))
+    changed = [(row.case_id, row.agent, row.kind.value) for row in build_view(delta).changed]
+    is_quiet = delta.conclusion is Conclusion.SUCCESS and not changed and not delta.baseline.edited
+    told = repr((delta.conclusion.value, delta.reasons, sorted(changed)))
+    return _marker(links, delta.conclusion, NO_NEWS if is_quiet else _digest(told))
 
 
-def error_marker(message: str, place: RunLinks) -> Marker:
+def error_marker(message: str, links: RunLinks) -> Marker:
     """The marker of a comment about a gate that could not decide."""
-    return _marker(place, Conclusion.FAILURE, _digest(message))
+    return _marker(links, Conclusion.FAILURE, _digest(message))
 
 
-def _marker(place: RunLinks, conclusion: Conclusion, news: str) -> Marker:
+def _marker(links: RunLinks, conclusion: Conclusion, news: str) -> Marker:
     return Marker(
-        key=place.key,
-        sha=place.sha,
-        run=place.run_id,
-        number=place.run_number,
-        attempt=place.run_attempt,
+        key=links.key,
+        sha=links.sha,
+        run=links.run_id,
+        number=links.run_number,
+        attempt=links.run_attempt,
         conclusion=conclusion.value,
         news=news,
     )
-
-
-def _news(delta: Delta) -> str:
-    changed = [(row.case_id, row.agent, row.kind.value) for row in build_view(delta).changed]
-    if delta.conclusion is Conclusion.SUCCESS and not changed and not delta.baseline.edited:
-        return NO_NEWS
-    return _digest(repr((delta.conclusion.value, delta.reasons, sorted(changed))))
 
 
 def _digest(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
-from routing_action.errors import DocumentError
+from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.reader_protocol import Provider
 
 
@@ -18,6 +18,14 @@ class KnownAgents:
     providers: Mapping[str, Provider] = field(default_factory=dict)
     file: str | None = None
     sha256: str | None = None
+
+    def find(self, name: str) -> Provider:
+        """The provider of a name, in any case; UsageError for one that is not known."""
+        provider = self.providers.get(name.casefold())
+        if provider is None:
+            known = ", ".join(self.providers)
+            raise UsageError(f"unknown agent {name!r}", remedy=f"known agents: {known}")
+        return provider
 
 
 def find_agents(config: Path | None, root: Path, ours: Mapping[str, Provider]) -> KnownAgents:

@@ -14,7 +14,6 @@ from routing_action.cli.options import (
     config_option,
     find_provider,
     full_commit,
-    run_program,
     split_list,
     stdout_style,
 )
@@ -25,6 +24,7 @@ from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion, Policy
 from routing_action.report.delta_text import render_delta_text
 from routing_action.results.batch_folder import write_atomically
+from routing_action.results.rerun import run_program
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")

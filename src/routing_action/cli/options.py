@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
@@ -18,7 +17,6 @@ from routing_action.agents.own_agents import KnownAgents, find_agents
 from routing_action.errors import UsageError
 from routing_action.evidence.reader_protocol import Provider
 from routing_action.report.console import ConsoleStyle
-from routing_action.results.rerun import RUN_PROGRAM
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -110,11 +108,7 @@ def split_list(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def find_provider(name: str) -> Provider:
     """The provider of a name, in any case."""
-    known = known_agents().providers
-    provider = known.get(name.casefold())
-    if provider is None:
-        raise UsageError(f"unknown agent {name!r}", remedy=f"known agents: {', '.join(known)}")
-    return provider
+    return known_agents().find(name)
 
 
 def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:
@@ -126,11 +120,6 @@ def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:
             raise UsageError(f"{flag} {value!r}: not of the form provider:value")
         pairs[find_provider(name).name] = rest
     return pairs
-
-
-def run_program() -> str:
-    """How a run is started here: the short way where the current folder has one."""
-    return "./test.sh" if os.access("test.sh", os.X_OK) else RUN_PROGRAM
 
 
 def stdout_style(environ: Mapping[str, str]) -> ConsoleStyle:

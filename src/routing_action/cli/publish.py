@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
-from routing_action.action.post import marker_for, publish
+from routing_action.action.post import marker_for, open_github, post
 from routing_action.cli.options import delta_option
 from routing_action.errors import ExitCode, GitHubError, UsageError
 from routing_action.gate.deltas import read_delta
-from routing_action.github.client import Client, Door
 from routing_action.github.comments import CommentMode, is_key
-from routing_action.github.context import Context, read_context
+from routing_action.github.context import read_context
 from routing_action.report.render_all import render_all
 
 TOKEN_VARIABLE = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
@@ -51,7 +50,8 @@ def command(
     """Post a delta as check run and comment, from inside a workflow run.
 
     Repository, run and pull request come from the variables that GitHub Actions sets, the token
-    from GITHUB_TOKEN. It judges nothing: the exit code is 0, or 5 where GitHub refused.
+    from GITHUB_TOKEN. It judges nothing: the exit code is 0, or 5 where GitHub
+    did not take it.
     """
     if not is_key(key):
         raise UsageError(
@@ -64,14 +64,14 @@ def command(
         raise UsageError(
             "GITHUB_REPOSITORY is not set", remedy="run this inside a workflow, or set GITHUB_*"
         )
-    place = context.place(key, report_url)
-    rendered, warnings = render_all(delta, place, templates)
-    done = publish(
+    links = context.links(key, report_url)
+    rendered, warnings = render_all(delta, links, templates)
+    done = post(
         rendered,
-        marker_for(delta, place),
-        client=Client(open_door(context, os.environ.get(TOKEN_VARIABLE, ""), dry_run)),
+        marker_for(delta, links),
+        repository=open_github(context, os.environ.get(TOKEN_VARIABLE, ""), dry_run),
         context=context,
-        place=place,
+        links=links,
         mode=CommentMode(comment_mode),
     )
     for warning in (*warnings, *done.warnings):
@@ -82,21 +82,3 @@ def command(
     if done.warnings:
         raise GitHubError("not everything could be posted", remedy="see the warnings above")
     return ExitCode.PASSED
-
-
-def open_door(context: Context, token: str, dry_run: Path | None) -> Door:
-    """PyGithub for a token, or a folder; PyGithub is imported only where it is used."""
-    if dry_run is not None:
-        from routing_action.github.dry_run import DryRunDoor  # noqa: PLC0415
-
-        return DryRunDoor(dry_run)
-    if not token:
-        raise UsageError("no token", remedy="pass `github.token`, or use --dry-run DIR")
-    from routing_action.github.door import PyGithubDoor  # noqa: PLC0415
-
-    pauses = {"pause_seconds": 0.0, "write_seconds": 0.0} if _is_local(context.api_url) else {}
-    return PyGithubDoor(context.api_url, token, **pauses)
-
-
-def _is_local(url: str) -> bool:
-    return url.startswith(("http://127.0.0.1:", "http://localhost:"))

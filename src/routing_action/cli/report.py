@@ -72,7 +72,7 @@ def command(
     Inside a workflow run the reports link to the run, the commit and the case file.
     """
     delta = read_delta(delta_file)
-    place = read_context(os.environ).place("routing")
+    place = read_context(os.environ).links("routing")
     if folder is not None:
         _warn(write_reports(delta, folder, place, results=results, templates=templates))
         click.echo(str(folder))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from routing_action.cli.options import run_program, stdout_style
+from routing_action.cli.options import stdout_style
 from routing_action.corpus.baseline import Baseline
 from routing_action.files.redaction import Redactor, secret_values
 from routing_action.gate.baselines import find_baseline_file, read_baseline
@@ -22,6 +22,7 @@ from routing_action.report.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results, write_atomically
 from routing_action.results.journal import Journal
 from routing_action.results.read import read_results
+from routing_action.results.rerun import run_program
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
 from routing_action.run.lifecycle import Ports, new_uuid

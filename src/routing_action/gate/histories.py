@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +13,6 @@ from routing_action.git.base_commit import (
     find_merge_base,
     read_file_at,
     resolve_commit,
-)
-from routing_action.github.client import Client
-from routing_action.github.history import (
-    find_remote_commit,
-    find_remote_merge_base,
-    read_remote_file,
 )
 
 
@@ -59,37 +52,6 @@ class GitHistory:
         return read_file_at(commit, path, environ=self.environ)
 
 
-@dataclass(frozen=True, slots=True)
-class ApiHistory:
-    """What GitHub tells of a repository; `head` is the commit that is checked out."""
-
-    client: Client
-    repository: str
-    root: Path
-    head: str
-
-    def find_merge_base(self, ref: str) -> BaseCommit:
-        """GitHub's merge base of the ref and the checked-out commit."""
-        found = find_remote_merge_base(self.client, self.repository, _name(ref), self.head)
-        how = f"merge base of {_name(ref)} and {self.head[:12]}, by GitHub's API"
-        return BaseCommit(found.sha, found.date, how)
-
-    def find_commit(self, ref: str) -> BaseCommit:
-        """The commit that GitHub knows by the ref."""
-        found = find_remote_commit(self.client, self.repository, _name(ref))
-        return BaseCommit(found.sha, found.date, f"commit that {_name(ref)} names on GitHub")
-
-    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
-        """The file on GitHub; HarnessError for a path outside the checkout."""
-        top = self.root.resolve()
-        name = Path(os.path.normpath(top / path))
-        if not name.is_relative_to(top):
-            raise HarnessError(f"{path} is outside the checkout", remedy="name a file inside it")
-        return read_remote_file(
-            self.client, self.repository, name.relative_to(top).as_posix(), commit.sha
-        )
-
-
 class FallbackHistory:
     """Asks one history, and another where the first has no way to know; then that one alone."""
 
@@ -126,8 +88,3 @@ class FallbackHistory:
                 raise HarnessError(cause, remedy=error.remedy) from error
             self._history = second
             return found
-
-
-def _name(ref: str) -> str:
-    """A remote's branch as GitHub calls it."""
-    return ref.removeprefix("refs/remotes/").removeprefix("origin/")

@@ -14,73 +14,50 @@ import tempfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 from routing_action.errors import DocumentError, HarnessError
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1024
 MAX_DEPTH = 16
+MAX_ENTRIES = 100_000
+MAX_UNPACKED_BYTES = 2**30
 MAX_DIRECTORY_BYTES = 16 * 2**20
 """The table of contents is read at once, so its size bounds the memory that it takes."""
 
 _CHUNK = 2**20
-_UNSOUND = (
+_BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error),
     *(EOFError, ValueError, OverflowError, RuntimeError),
 )
-_REMEDY = "do not use this file; see which run uploaded it"
 
-# What upload-artifact refuses in a path, control characters, and what Windows trims or opens.
+# What upload-artifact rejects in a path, control characters, and what Windows trims or opens.
 _ILLEGAL = re.compile(r'[\x00-\x1f\x7f":<>|*?\\]')
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one download may bring: bytes as zip files, unpacked, and of all together."""
-
-    artifacts: int = 600
-    zip_bytes: int = 256 * 2**20
-    unpacked_bytes: int = 2**30
-    total_bytes: int = 4 * 2**30
-    entries: int = 100_000
-
-
-LIMITS = Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A file, or a folder, by the parts of its path."""
-
-    info: zipfile.ZipInfo
-    parts: Sequence[str]
-
-
-def unpack(archive: Path, folder: Path, limits: Limits = LIMITS) -> int:
-    """Make `folder` with what a zip file holds; the bytes that its files have together.
+def unpack(archive: Path, folder: Path) -> None:
+    """Make `folder` with what a zip file holds.
 
     The folder appears complete or not at all, and must not be there before. Only plain files and
     folders are made, without their rights. Raises DocumentError naming the entry where one has a
-    path that leads out, is no plain file, meets another one on a file system that tells no upper
-    from lower case, or where a limit is passed; HarnessError where the disk refuses.
+    path that leads out, is no plain file, is the same as another one on a file system that ignores
+    case, or where a limit is passed; HarnessError where the disk fails.
     """
     file = archive.name
     if folder.exists():
-        raise _refusal(file, f"{folder.name} is there already")
+        raise _error(file, f"{folder.name} is there already")
     try:
         with _Bounded(io.FileIO(archive), file) as source, zipfile.ZipFile(source) as opened:
-            entries = _judge(opened.infolist(), file, limits)
-            return _write_all(opened, entries, folder, file, limits)
-    except _UNSOUND as error:
-        raise _refusal(file, f"is no sound zip file: {error}"[:200]) from None
+            _check(opened.infolist(), file)
+            _write_all(opened, folder, file)
+    except _BROKEN as error:
+        raise _error(file, f"is not a valid zip file: {error}"[:200]) from None
     except OSError as error:
         if error.errno == errno.EINVAL:
-            raise _refusal(file, "is no sound zip file: it points outside of itself") from None
+            raise _error(file, "is not a valid zip file: it points outside of itself") from None
         raise HarnessError(
             f"{file} cannot be unpacked into {folder}: {error.strerror}",
             remedy="free space there, or name another folder",
@@ -98,23 +75,20 @@ class _Bounded(io.BufferedReader):
         most = MAX_DIRECTORY_BYTES + 1
         data = super().read(most if size is None or size < 0 else min(size, most))
         if len(data) > MAX_DIRECTORY_BYTES:
-            raise _refusal(self._file, "its table of contents is too large")
+            raise _error(self._file, "its table of contents is too large")
         return data
 
 
-def _judge(infos: Sequence[zipfile.ZipInfo], file: str, limits: Limits) -> list[_Entry]:
-    if len(infos) > limits.entries:
-        raise _refusal(file, f"has {len(infos)} entries; {limits.entries} are allowed")
-    if sum(info.file_size for info in infos) > limits.unpacked_bytes:
-        raise _too_large(file, limits)
+def _check(infos: Sequence[zipfile.ZipInfo], file: str) -> None:
+    if len(infos) > MAX_ENTRIES:
+        raise _error(file, f"has {len(infos)} entries; {MAX_ENTRIES} are allowed")
+    if sum(info.file_size for info in infos) > MAX_UNPACKED_BYTES:
+        raise _too_large(file)
     seen: dict[str, tuple[str, bool]] = {}
-    entries = []
     for info in infos:
         fault = _fault_of(info) or _collision(info, seen)
         if fault:
-            raise _refusal(file, f"entry {info.orig_filename[:200]!r} {fault}")
-        entries.append(_Entry(info, _parts(info)))
-    return entries
+            raise _error(file, f"entry {info.orig_filename[:200]!r} {fault}")
 
 
 def _parts(info: zipfile.ZipInfo) -> list[str]:
@@ -133,7 +107,7 @@ def _fault_of(info: zipfile.ZipInfo) -> str:
     faults = {
         "has a character that no path of an artifact has": _ILLEGAL.search(name),
         "leads out of its folder": name.startswith("/") or ".." in parts,
-        "has a part that is no name": any(map(_is_no_name, parts)),
+        "has a part that is not a valid name": any(map(_is_no_name, parts)),
         "has too long a path": _is_too_long(name, parts),
         "is no plain file": kind not in (0, stat.S_IFDIR if _is_folder(info) else stat.S_IFREG),
         "is encrypted": info.flag_bits & 0x1,
@@ -155,7 +129,7 @@ def _is_too_long(name: str, parts: Sequence[str]) -> bool:
 
 
 def _collision(info: zipfile.ZipInfo, seen: dict[str, tuple[str, bool]]) -> str:
-    """What an entry, or a folder above it, meets: only a folder may be named again, and the same.
+    """Which entry has the path of this one, or of a folder above it; only folders may repeat.
 
     Letters that a file system may take for each other are one letter.
     """
@@ -163,49 +137,38 @@ def _collision(info: zipfile.ZipInfo, seen: dict[str, tuple[str, bool]]) -> str:
     for depth in range(1, len(parts) + 1):
         path = "/".join(parts[:depth])
         is_folder = depth < len(parts) or _is_folder(info)
-        known = seen.get(_fold(path))
+        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+        known = seen.get(folded)
         if known is not None and (known != (path, True) or not is_folder):
-            return f"meets {known[0][:200]!r}"
-        seen[_fold(path)] = (path, is_folder)
+            return f"has the same path as {known[0][:200]!r}"
+        seen[folded] = (path, is_folder)
     return ""
 
 
-def _fold(path: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-
-
-def _write_all(
-    opened: zipfile.ZipFile, entries: Sequence[_Entry], folder: Path, file: str, limits: Limits
-) -> int:
+def _write_all(opened: zipfile.ZipFile, folder: Path, file: str) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpack-") as made:
         top = Path(made) / "content"
         top.mkdir()
-        for entry in entries:
-            path = top.joinpath(*entry.parts)
-            if _is_folder(entry.info):
+        for info in opened.infolist():
+            path = top.joinpath(*_parts(info))
+            if _is_folder(info):
                 path.mkdir(parents=True, exist_ok=True)
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
-            with opened.open(entry.info) as source, path.open("xb") as target:
-                for chunk in _chunks(source):
+            with opened.open(info) as source, path.open("xb") as target:
+                while chunk := source.read(_CHUNK):
                     written += len(chunk)
-                    if written > limits.unpacked_bytes:
-                        raise _too_large(file, limits)
+                    if written > MAX_UNPACKED_BYTES:
+                        raise _too_large(file)
                     target.write(chunk)
         top.rename(folder)
-    return written
 
 
-def _chunks(source: IO[bytes]) -> Iterator[bytes]:
-    while chunk := source.read(_CHUNK):
-        yield chunk
+def _too_large(file: str) -> DocumentError:
+    return _error(file, f"has more than {MAX_UNPACKED_BYTES} bytes when unpacked")
 
 
-def _too_large(file: str, limits: Limits) -> DocumentError:
-    return _refusal(file, f"has more than {limits.unpacked_bytes} bytes when unpacked")
-
-
-def _refusal(file: str, cause: str) -> DocumentError:
-    return DocumentError(cause, file=file, remedy=_REMEDY)
+def _error(file: str, cause: str) -> DocumentError:
+    return DocumentError(cause, file=file, remedy="do not use this file; see which run uploaded it")

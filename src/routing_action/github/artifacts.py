@@ -1,152 +1,164 @@
-"""The artifacts of a run: which of them are ours, which are the newest, and what they hold.
+"""Brings an artifact of another run: the newest attempt of a name, from where GitHub redirects to.
 
-Everything about them is data that strangers may have made; nothing here chooses a pull request.
+Everything about it is data that strangers may have made; nothing here chooses a pull request. The
+token goes to the API's address alone; no text shows the signed address.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from routing_action.errors import DocumentError
-from routing_action.github.archives import LIMITS, Limits, unpack
-from routing_action.github.client import Client
+from routing_action.errors import DocumentError, HarnessError
+from routing_action.github.archives import unpack
+from routing_action.github.failures import LATER, ApiError, asking
 
-RESULTS = "routing-results"
-REPORT = "routing-report"
+if TYPE_CHECKING:
+    from github.Artifact import Artifact
+    from github.Repository import Repository
 
-_NAME = re.compile(r"(?P<key>[A-Za-z0-9][A-Za-z0-9._-]{0,79})-a(?P<attempt>[1-9]\d{0,5})")
+MAX_ZIP_BYTES = 256 * 2**20
+
+_PAUSES = (1.0, 2.0, None)
+_CHUNK = 2**18
+_WAIT_SECONDS = 60
+_TOTAL_SECONDS = 600
 _DIGEST = re.compile(r"sha256:(?P<hex>[0-9a-f]{64})")
-_RUN = re.compile(r"[1-9]\d{0,18}")
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """One that is called `<prefix>-<key>-a<attempt>`; `digest` is SHA-256 in hex, or empty."""
-
-    id: int
-    name: str
-    key: str
-    attempt: int
-    expired: bool
-    digest: str
+class _LostError(Exception):
+    """The download broke off, or its signed address no longer holds; another one may work."""
 
 
-class Downloads(Protocol):
-    """Brings what an API path redirects to."""
+class _NoRedirect(HTTPRedirectHandler):
+    """Leaves a redirect of the storage as the failure that it is."""
 
-    def save(self, path: str, file: Path, limit: int) -> str:
-        """Write it to a file; its SHA-256 in hex. Raises DocumentError above `limit` bytes."""
-        ...
+    def redirect_request(self, *_: object) -> None:
+        """Nothing is asked in its place."""
 
 
-def list_artifacts(
-    client: Client,
-    repository: str,
-    run_id: str,
-    *,
-    prefix: str = RESULTS,
-    head_sha: str = "",
-    limits: Limits = LIMITS,
-) -> tuple[Artifact, ...]:
-    """The newest artifact of each key that a run and its earlier attempts left, ordered by key.
+def fetch_artifact(
+    repository: Repository, run_id: int, name: str, folder: Path, *, head_sha: str
+) -> Path:
+    """Unpack the newest `<name>-a<attempt>` of a run into a folder of its name below `folder`.
 
-    GitHub tells no attempt of an artifact: the name does, and the highest one counts, whatever
-    was uploaded last. Names of another form are passed over. Raises DocumentError where an
-    artifact is of another commit than `head_sha`, or where there are too many.
+    GitHub knows no attempt of an artifact: the name does, and the highest one counts, whatever
+    was uploaded last. Raises DocumentError where there is none, or it is of another commit than
+    `head_sha`, has expired, is not what was uploaded, is too large or cannot be unpacked safely;
+    ApiError where GitHub does not give it.
     """
-    if not _RUN.fullmatch(run_id):
-        raise _refusal(f"run {run_id[:40]!r}", "is no id of a run")
-    found = []
-    for page in client.pages(f"/repos/{repository}/actions/runs/{run_id}/artifacts"):
-        for record in (page.get("artifacts") if isinstance(page, dict) else None) or []:
-            artifact = parse_artifact(record, prefix)
-            if artifact is None:
-                continue
-            if head_sha and _commit_of(record) not in ("", head_sha):
-                raise _refusal(artifact.name, f"is not of commit {head_sha}")
-            found.append(artifact)
-    newest = choose_newest(found)
-    if len(newest) > limits.artifacts:
-        raise _refusal(f"run {run_id}", f"has more than {limits.artifacts} artifacts of ours")
-    return newest
-
-
-def parse_artifact(record: object, prefix: str = RESULTS) -> Artifact | None:
-    """An entry of GitHub's list; None where it is none of ours."""
-    if not isinstance(record, dict):
-        return None
-    name, number = record.get("name"), record.get("id")
-    if not isinstance(name, str) or type(number) is not int or not name.startswith(f"{prefix}-"):
-        return None
-    match = _NAME.fullmatch(name.removeprefix(f"{prefix}-"))
-    if match is None:
-        return None
-    digest = _DIGEST.fullmatch(str(record.get("digest")))
-    return Artifact(
-        id=number,
-        name=name,
-        key=match["key"],
-        attempt=int(match["attempt"]),
-        expired=record.get("expired") is True,
-        digest=digest["hex"] if digest else "",
-    )
-
-
-def choose_newest(artifacts: Iterable[Artifact]) -> tuple[Artifact, ...]:
-    """The highest attempt of each key, ordered by key; of two with one name the later upload."""
-    newest: dict[str, Artifact] = {}
-    for one in sorted(artifacts, key=lambda one: (one.key, one.attempt, one.id)):
-        newest[one.key] = one
-    return tuple(newest.values())
-
-
-def fetch_artifacts(
-    downloads: Downloads,
-    repository: str,
-    artifacts: Sequence[Artifact],
-    folder: Path,
-    *,
-    limits: Limits = LIMITS,
-) -> tuple[Path, ...]:
-    """Unpack each artifact into a folder of its name below `folder`; these folders, in order.
-
-    Raises DocumentError where one has expired, is not what was uploaded, is too large, or cannot
-    be unpacked safely; ApiError where GitHub refuses.
-    """
+    one = _find_newest(repository, run_id, name, head_sha)
+    if one.expired:
+        raise DocumentError("has expired", file=one.name, remedy="run the job again")
     folder.mkdir(parents=True, exist_ok=True)
-    left = limits.total_bytes
-    made = []
-    for one in artifacts:
-        if one.expired:
-            raise DocumentError("has expired", file=one.name, remedy="run the job again")
-        bounds = replace(limits, unpacked_bytes=min(limits.unpacked_bytes, left))
-        left -= _fetch(downloads, repository, one, folder, bounds)
-        made.append(folder / one.name)
-    return tuple(made)
-
-
-def _fetch(
-    downloads: Downloads, repository: str, one: Artifact, folder: Path, limits: Limits
-) -> int:
-    path = f"/repos/{repository}/actions/artifacts/{one.id}/zip"
     with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as kept:
         file = Path(kept) / f"{one.name}.zip"
-        digest = downloads.save(path, file, limits.zip_bytes)
-        if one.digest and digest != one.digest:
-            raise _refusal(one.name, "is not what was uploaded: its SHA-256 differs")
-        return unpack(file, folder / one.name, limits)
+        digest = _download(repository, one, file)
+        uploaded = _DIGEST.fullmatch(one.digest or "")
+        if uploaded and digest != uploaded["hex"]:
+            raise _error(one.name, "is not what was uploaded: its SHA-256 differs")
+        unpack(file, folder / one.name)
+    return folder / one.name
 
 
-def _commit_of(record: dict[str, Any]) -> str:
-    run = record.get("workflow_run")
-    sha = run.get("head_sha") if isinstance(run, dict) else None
-    return sha if isinstance(sha, str) else ""
+def _find_newest(repository: Repository, run_id: int, name: str, head_sha: str) -> Artifact:
+    from github.Artifact import Artifact  # noqa: PLC0415 - slow to import
+    from github.PaginatedList import PaginatedList  # noqa: PLC0415
+
+    pattern = re.compile(rf"{re.escape(name)}-a([1-9][0-9]{{0,5}})")
+    address = f"{repository.url}/actions/runs/{run_id}/artifacts"
+    found: dict[int, Artifact] = {}
+    with asking(f"list the artifacts of run {run_id}", "actions: read"):
+        for one in PaginatedList(Artifact, repository.requester, address, list_item="artifacts"):
+            match = pattern.fullmatch(one.name or "")
+            if match is None:
+                continue
+            if one.workflow_run.head_sha != head_sha:
+                raise _error(one.name, f"is not of commit {head_sha}")
+            found[int(match[1])] = one
+    if not found:
+        raise DocumentError(
+            f"uploaded no report called {name}-a...",
+            file=f"run {run_id}",
+            remedy="see whether its aggregation ran, and has the same `key`",
+        )
+    return found[max(found)]
 
 
-def _refusal(file: str, cause: str) -> DocumentError:
+def _download(repository: Repository, one: Artifact, file: Path) -> str:
+    """Write the zip file; its SHA-256 in hex. Each try gets a new signed address."""
+    for pause in _PAUSES:
+        address = _locate(repository, one)
+        try:
+            return _save(address, file)
+        except _LostError as error:
+            if pause is None:
+                cause = f"cannot download {one.name}: {error}"
+                raise ApiError(cause, status=0, remedy=LATER) from None
+            time.sleep(pause)
+    raise AssertionError("the last try returns or raises")  # pragma: no cover
+
+
+def _locate(repository: Repository, one: Artifact) -> str:
+    with asking(f"download {one.name}", "actions: read"):
+        headers, _ = repository.requester.requestJsonAndCheck(
+            "GET", f"{repository.url}/actions/artifacts/{one.id}/zip"
+        )
+    address = str(headers.get("location", ""))
+    if urlsplit(address).scheme not in {"https", repository.requester.scheme}:
+        raise ApiError(f"cannot download {one.name}: GitHub did not say where it is", status=502)
+    return address
+
+
+def _save(address: str, file: Path) -> str:
+    """The size is what arrives, whatever the headers say."""
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        with file.open("wb") as target:
+            for chunk in _receive(address):
+                size += len(chunk)
+                if size > MAX_ZIP_BYTES:
+                    raise _error(file.name, f"has more than {MAX_ZIP_BYTES} bytes")
+                digest.update(chunk)
+                target.write(chunk)
+    except OSError as error:
+        raise HarnessError(
+            f"{file} cannot be written: {error.strerror}", remedy="free space there"
+        ) from None
+    return digest.hexdigest()
+
+
+def _receive(address: str) -> Iterator[bytes]:
+    """The pieces as they come, by the environment's proxy, without token, cookies or a login."""
+    end = time.monotonic() + _TOTAL_SECONDS
+    # The scheme was judged where the address was found.
+    request = Request(address, headers={"User-Agent": "routing-action"})  # noqa: S310
+    try:
+        with build_opener(_NoRedirect).open(request, timeout=_WAIT_SECONDS) as answer:
+            if answer.status != 200:
+                raise _LostError(f"the storage answered {answer.status}")
+            while chunk := answer.read(_CHUNK):
+                if time.monotonic() > end:
+                    raise _LostError(f"the download took more than {_TOTAL_SECONDS} seconds")
+                yield chunk
+            if answer.length:
+                raise _LostError("the download broke off")
+    except HTTPError as error:
+        error.close()
+        raise _LostError(f"the storage answered {error.code}") from None
+    except (OSError, HTTPException, ValueError) as error:
+        raise _LostError(f"the download broke off: {type(error).__name__}") from None
+
+
+def _error(file: str, cause: str) -> DocumentError:
     return DocumentError(cause, file=file, remedy="see which run uploaded it")

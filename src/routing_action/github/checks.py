@@ -4,77 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from routing_action.github.client import Client
+from routing_action.github.failures import asking, write_once
 from routing_action.github.publication import Annotation, CheckOutput, RunLinks
+
+if TYPE_CHECKING:
+    from github.CheckRun import CheckRun
+    from github.Repository import Repository
 
 BATCH = 50
 TEXT_BYTES = 65_535
 DETAIL_BYTES = 64_000
 TITLE_LENGTH = 255
+_WHAT = ("write the check run", "checks: write")
 
 
-def publish_check(client: Client, place: RunLinks, output: CheckOutput) -> str:
-    """Make the check run on `place.sha`, or bring this run's own up to date; its address.
+def publish_check(repository: Repository, links: RunLinks, output: CheckOutput) -> str:
+    """Make the check run on `links.sha`, or bring this run's own up to date; its address.
 
     More annotations than fit into one request follow in further ones, which append. Raises
-    ApiError where GitHub refuses; a personal token can never make check runs.
+    ApiError where GitHub does not do it; a personal token can never make check runs.
     """
-    runs = f"/repos/{place.repository}/check-runs"
-    own = f"routing-action/{place.key}/{place.run_id or '0'}/{place.run_attempt}"
-    first = output.annotations[:BATCH]
-    body: dict[str, Any] = {
+    own = f"routing-action/{links.key}/{links.run_id or '0'}/{links.run_attempt}"
+    fields: dict[str, Any] = {
         "name": output.name,
         "external_id": own,
         "status": "completed",
         "conclusion": output.conclusion,
-        **({"details_url": place.run_url} if place.run_url else {}),
+        **({"details_url": links.run_url} if links.run_url else {}),
     }
-    made = _find(client, place, output.name, own)
+
+    def find(more_than: int = -1) -> CheckRun | None:
+        """This run's check run; None where there is none with more annotations than that."""
+        with asking("read the check runs", "checks: read"):
+            runs = repository.get_commit(links.sha).get_check_runs(output.name, filter="all")
+            made = next((run for run in runs if run.external_id == own), None)
+            return made if made and _count(made) > more_than else None
+
+    def create() -> CheckRun:
+        first = _describe(output, output.annotations[:BATCH])
+        with asking(*_WHAT):
+            return repository.create_check_run(head_sha=links.sha, output=first, **fields)
+
+    made = find()
     if made is None:
-        body |= {"head_sha": place.sha, "output": _describe(output, first)}
-        made = client.post(runs, body, find=lambda: _find(client, place, output.name, own))
-        there = len(first)
+        made, there = write_once(create, find), BATCH
     else:
         # Annotations are only ever added, and those of an earlier try are there already.
-        there = _count(made, len(output.annotations))
-        made = client.patch(f"{runs}/{made['id']}", {**body, "output": _describe(output, ())})
+        there = _count(made)
+        write_once(partial(_edit, made, _describe(output, ()), **fields), lambda: None)
     for start in range(there, len(output.annotations), BATCH):
-        more = {"output": _describe(output, output.annotations[start : start + BATCH])}
-        grown = partial(_find, client, place, output.name, own, more_than=start)
-        client.patch(f"{runs}/{made['id']}", more, find=grown)
-    url = made.get("html_url")
-    return url if isinstance(url, str) else ""
+        more = _describe(output, output.annotations[start : start + BATCH])
+        write_once(partial(_edit, made, more), partial(find, start))
+    return made.html_url
 
 
-def _find(
-    client: Client, place: RunLinks, name: str, own: str, *, more_than: int = -1
-) -> dict[str, Any] | None:
-    """This run's check run; None where there is none with more annotations than that."""
-    path = f"/repos/{place.repository}/commits/{place.sha}/check-runs"
-    for page in client.pages(path, check_name=name, filter="all"):
-        for run in (page.get("check_runs") if isinstance(page, dict) else None) or []:
-            if isinstance(run, dict) and run.get("external_id") == own and "id" in run:
-                return run if _count(run, 0) > more_than else None
-    return None
+def _edit(run: CheckRun, output: dict[str, Any], **fields: Any) -> CheckRun:  # noqa: ANN401 - as in PyGithub
+    with asking(*_WHAT):
+        run.edit(output=output, **fields)
+    return run
 
 
-def _count(run: dict[str, Any], otherwise: int) -> int:
+def _count(run: CheckRun) -> int:
     """How many annotations a check run has."""
-    output = run.get("output")
-    count = output.get("annotations_count") if isinstance(output, dict) else None
-    return count if isinstance(count, int) else otherwise
+    return run.output.annotations_count or 0
 
 
 def _describe(output: CheckOutput, annotations: Sequence[Annotation]) -> dict[str, Any]:
-    described: dict[str, Any] = {
+    return {
         "title": output.title[:TITLE_LENGTH],
         "summary": cut_bytes(output.summary, TEXT_BYTES),
         "text": cut_bytes(output.text, TEXT_BYTES),
         "annotations": [_annotation(one) for one in annotations],
     }
-    return described
 
 
 def _annotation(one: Annotation) -> dict[str, Any]:

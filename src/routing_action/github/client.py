@@ -1,164 +1,146 @@
-"""Sends requests by our own policy: what may be repeated, how long to wait, what a failure means.
+"""Opens a repository on GitHub by PyGithub, with our own rules of what may be repeated.
 
-The policy knows no library; `door.py` holds PyGithub, `dry_run.py` writes payloads to a folder.
+Nothing else here constructs a client; without a network the payloads go into a folder.
 """
 
 from __future__ import annotations
 
-import itertools
+import json
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
-from urllib.parse import urlencode
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from routing_action.github.failures import ApiError, describe_failure, is_rate_limited
+from github import Auth, Github
+from github.GithubRetry import GithubRetry
+from github.Repository import Repository
+from github.Requester import Requester
+from urllib3.exceptions import MaxRetryError, ResponseError
 
-TRIES = 4
-PATIENCE_SECONDS = 90.0
-"""The longest time that all waiting of one request may take together."""
+from routing_action.errors import HarnessError, UsageError
+from routing_action.github.failures import PATIENCE_SECONDS
 
+RETRIES = 3
+TIMEOUT_SECONDS = 20
 PAGE_SIZE = 100
-MAX_PAGES = 100
-_NEXT = re.compile(r'<[^>]*[?&]page=(\d+)[^>]*>;\s*rel="next"')
+_LIMITED = (403, 429)
+_NO_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """An answer; header names are in lower case, `data` is the decoded JSON."""
+class PatientRetry(GithubRetry):
+    """Repeats reading and deleting; POST and PATCH only after a rate limit, when nothing was done.
 
-    status: int
-    headers: Mapping[str, str]
-    data: Any
-
-    @property
-    def message(self) -> str:
-        """What GitHub says about a failure; empty where it says nothing."""
-        text = self.data.get("message") if isinstance(self.data, dict) else None
-        return text if isinstance(text, str) else ""
-
-
-class Door(Protocol):
-    """One request, one answer; raises ConnectionError where none came."""
-
-    def send(self, verb: str, path: str, body: Mapping[str, Any] | None) -> Response:
-        """`path` begins with a slash, below the API's address."""
-        ...
-
-
-class Client:
-    """Requests with retries.
-
-    Reading, replacing and deleting can be repeated. A POST that failed without an answer that
-    tells is looked for first: GitHub may have done it before it failed.
+    PyGithub's own repeats a POST on any server error, which makes duplicates, does not wait for
+    429, and may wait for an hour. Here all waiting of a request stays within PATIENCE_SECONDS, of
+    which `max_rate_limit_wait` holds what is left. For the rest see `failures.write_once`.
     """
 
-    def __init__(
-        self,
-        door: Door,
-        *,
-        sleep: Callable[[float], object] = time.sleep,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        """`now` gives seconds since the epoch, as the rate limit's reset does."""
-        self._door = door
-        self._sleep = sleep
-        self._now = now
+    def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
+        """True for rate limits of any request, and for server errors of those that only read."""
+        return status_code in _LIMITED or super().is_retry(method, status_code, has_retry_after)
 
-    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - foreign JSON
-        """The decoded answer."""
-        return self._repeat("GET", _with_query(path, query), None).data
+    def increment(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as in urllib3
+        """The next try with its pause; gives up where the pause would be too long.
 
-    def pages(self, path: str, **query: str | int) -> Iterator[Any]:
-        """The answers of all pages, for as long as GitHub links to a next one."""
-        page = 1
-        for _ in range(MAX_PAGES):
-            asked = _with_query(path, {**query, "per_page": PAGE_SIZE, "page": page})
-            response = self._repeat("GET", asked, None)
-            yield response.data
-            link = _NEXT.search(response.headers.get("link", ""))
-            if link is None or int(link[1]) <= page:
-                return
-            page = int(link[1])
+        The pause is Retry-After, else the limit's reset, else a minute, and soon for what is no
+        limit. Source: GitHub's "Best practices for using the REST API", "Handle rate limit errors".
+        """
+        grown: Any = super().increment(*args, **kwargs)
+        response = kwargs.get("response")
+        pause = 2.0 ** (len(grown.history) - 1)
+        if response is not None:
+            # PyGithub's own has found out how long a 403 asks to wait.
+            by_status = {403: max(1.0, grown.get_backoff_time()), 429: 60.0}
+            asked = self.get_retry_after(response)
+            pause = by_status.get(response.status, pause) if asked is None else asked
+        if pause > grown.max_rate_limit_wait:
+            reason = kwargs.get("error") or ResponseError("too long to wait")
+            raise MaxRetryError(kwargs["_pool"], args[1], reason)
+        grown.max_rate_limit_wait -= pause
+        grown.get_backoff_time = lambda: pause
+        return grown
 
-    def patch(
-        self, path: str, body: Mapping[str, Any], find: Callable[[], Any | None] | None = None
-    ) -> Any:  # noqa: ANN401
-        """Replace fields; the decoded answer. `find` as for `post`, where this adds something."""
-        return self._repeat("PATCH", path, body, find).data
 
-    def delete(self, path: str) -> None:
-        """Delete; what is gone already counts as deleted."""
-        try:
-            self._repeat("DELETE", path, None)
-        except ApiError as error:
-            if error.status != 404:
-                raise
+def open_repository(
+    api_url: str, name: str, token: str, *, pause_seconds: float = 0.25, write_seconds: float = 1.0
+) -> Repository:
+    """`owner/name` at an API address, to which alone the token goes; asks for nothing yet.
 
-    def post(self, path: str, body: Mapping[str, Any], find: Callable[[], Any | None]) -> Any:  # noqa: ANN401
-        """Make something; `find` looks for it where a failure does not tell whether it was made."""
-        return self._repeat("POST", path, body, find).data
+    The pauses are between any two requests, and between those that write, in seconds.
+    """
+    if urlsplit(api_url).scheme not in ("https", "http") or not urlsplit(api_url).hostname:
+        raise UsageError(
+            f"GITHUB_API_URL {api_url!r} is no address", remedy="leave it as the runner sets it"
+        )
+    client = Github(
+        base_url=api_url.rstrip("/"),
+        auth=Auth.Token(token),
+        timeout=TIMEOUT_SECONDS,
+        retry=PatientRetry(
+            secondary_rate_wait=60.0,
+            max_rate_limit_wait=PATIENCE_SECONDS,
+            total=RETRIES,
+            allowed_methods=("GET", "DELETE"),
+            raise_on_status=False,
+        ),
+        per_page=PAGE_SIZE,
+        seconds_between_requests=pause_seconds,
+        seconds_between_writes=write_seconds,
+        user_agent="routing-action",
+        lazy=True,
+    )
+    return Repository(_Requester(**client.requester.kwargs), url=f"/repos/{name}")
 
-    def _repeat(
+
+class _Requester(Requester):
+    """Takes no redirect for a success, which PyGithub does; a download asks for one."""
+
+    def requestJson(  # noqa: N802 - PyGithub's name
         self,
         verb: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        find: Callable[[], Any | None] | None = None,
-    ) -> Response:
-        patience = PATIENCE_SECONDS
-        for attempt in itertools.count(1):
-            response = self._try(verb, path, body)
-            # PyGithub follows what may be followed; a redirect that is left did nothing.
-            if 200 <= response.status < 300:
-                return response
-            limited = is_rate_limited(response.status, response.headers, response.message)
-            unclear = response.status == 0 or response.status >= 500
-            pause = self._pause(response, limited, attempt)
-            is_last = attempt == TRIES or pause > patience or not (limited or unclear)
-            if not is_last:
-                patience -= pause
-                self._sleep(pause)
-            made = find() if unclear and find is not None else None
-            if made is not None:
-                return Response(200, {}, made)
-            if is_last:
-                raise _failure(verb, path, response)
-        raise AssertionError("the last try returns or raises")  # pragma: no cover
-
-    def _try(self, verb: str, path: str, body: Mapping[str, Any] | None) -> Response:
-        try:
-            return self._door.send(verb, path, body)
-        except ConnectionError as error:
-            return Response(0, {}, {"message": str(error)})
-
-    def _pause(self, response: Response, limited: bool, attempt: int) -> float:
-        """Retry-After, else the limit's reset, else a minute for each try so far; in seconds.
-
-        Source: GitHub's "Best practices for using the REST API", "Handle rate limit errors".
-        A failure that is no limit is tried again soon.
-        """
-        after = response.headers.get("retry-after", "")
-        if after.isdecimal():
-            return float(after)
-        if not limited:
-            return 2.0 ** (attempt - 1)
-        reset = response.headers.get("x-ratelimit-reset", "")
-        if response.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
-            return max(1.0, float(reset) - self._now() + 1)
-        return 60.0 * attempt
+        url: str,
+        *args: Any,  # noqa: ANN401
+        **kwargs: Any,  # noqa: ANN401
+    ) -> tuple[int, dict[str, Any], str]:
+        """The answer; GithubException for a redirect that PyGithub has not followed."""
+        status, headers, text = super().requestJson(verb, url, *args, **kwargs)
+        if 300 <= status < 400 and not url.endswith("/zip"):
+            raise self.createException(status, headers, {"message": "it has moved"})
+        return status, headers, text
 
 
-def _with_query(path: str, query: Mapping[str, str | int]) -> str:
-    return f"{path}?{urlencode(query)}" if query else path
+def open_dry_run(name: str, folder: Path) -> Repository:
+    """An empty repository that keeps what would be sent in a folder, which is made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HarnessError(
+            f"{folder} cannot be made: {error.strerror}", remedy="name another --dry-run folder"
+        ) from None
+    return Repository(_PayloadWriter(folder), url=f"/repos/{name}")
 
 
-def _failure(verb: str, path: str, response: Response) -> ApiError:
-    call = f"{verb} {path.partition('?')[0]}"
-    if response.status == 0:
-        return ApiError(f"{call}: {response.message}", status=0, remedy="run the job again later")
-    if is_rate_limited(response.status, response.headers, response.message):
-        cause = f"{call}: the rate limit is used up"
-        return ApiError(cause, status=response.status, remedy="run the job again later")
-    return describe_failure(verb, path, response.status, response.message)
+class _PayloadWriter(Requester):
+    """Writes each request that changes something into a numbered JSON file; finds nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(**Github(lazy=True).requester.kwargs)
+        self._folder = folder
+        self._count = 0
+
+    def requestJsonAndCheck(  # noqa: N802 - PyGithub's name
+        self,
+        verb: str,
+        url: str,
+        *_: Any,  # noqa: ANN401
+        input: Any = None,  # noqa: A002, ANN401
+        **__: Any,  # noqa: ANN401
+    ) -> tuple[dict[str, Any], Any]:
+        """Every request of PyGithub's objects comes through here."""
+        if verb == "GET":
+            return {}, {"check_runs": []} if "check-runs" in url else []
+        self._count += 1
+        name = f"{self._count:02}-{verb.lower()}-{_NO_NAME.sub('-', url).strip('-')}.json"
+        text = json.dumps({"method": verb, "path": url, "body": input}, indent=2) + "\n"
+        (self._folder / name).write_text(text, encoding="utf-8")
+        return {}, {"id": self._count, "url": f"{url}/{self._count}", "html_url": ""}

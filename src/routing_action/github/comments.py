@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from routing_action.github.client import Client
-from routing_action.github.failures import ApiError
+from routing_action.github.failures import ApiError, asking, write_once
+
+if TYPE_CHECKING:
+    from github.IssueComment import IssueComment
+    from github.Repository import Repository
 
 WORKFLOW_AUTHOR = "github-actions[bot]"
-BODY_LIMIT = 65_536
 
 _KEY = r"[A-Za-z0-9._-]{1,80}"
 _MARKER = re.compile(
@@ -142,15 +145,14 @@ class StickyComment:
     is passed over, and so is a copy of ours inside another comment.
     """
 
-    def __init__(self, client: Client, repository: str, number: int, *, author: str = "") -> None:
-        """`author` is the login that the token writes as; asked for where it is empty."""
-        self._client = client
-        self._issue = f"/repos/{repository}/issues/{number}/comments"
-        self._comments = f"/repos/{repository}/issues/comments"
-        self._author = author
+    def __init__(self, repository: Repository, number: int) -> None:
+        """Ask for nothing yet."""
+        self._requester = repository.requester
+        self._issue = repository.get_issue(number)
+        self._author = ""
 
     def publish(self, mode: CommentMode, ours: Marker, bodies: Bodies) -> PostedComment:
-        """Bring the comment up to date; raises ApiError where GitHub refuses."""
+        """Bring the comment up to date; raises ApiError where GitHub does not do it."""
         if mode is CommentMode.OFF:
             return PostedComment(CommentAction.NOTHING)
         try:
@@ -163,98 +165,110 @@ class StickyComment:
 
     def _publish(self, mode: CommentMode, ours: Marker, bodies: Bodies) -> PostedComment:
         found = self._find(ours.key)
-        if any(marker.age > ours.age for _, marker, _ in found):
+        if any(marker.age > ours.age for _, marker in found):
             return PostedComment(CommentAction.NOTHING)
-        existing = found[0] if found else None
-        action = decide_comment(mode, existing[1] if existing else None, ours)
-        if action is CommentAction.CREATE or existing is None:
-            url = self._create(ours, bodies) if action is CommentAction.CREATE else ""
-            return PostedComment(action, url)
-        number, marker, url = existing
+        action = decide_comment(mode, found[0][1] if found else None, ours)
+        if not found:
+            is_wanted = action is CommentAction.CREATE
+            return PostedComment(action, self._create(ours, bodies) if is_wanted else "")
+        kept, marker = found[0]
+        url = kept.html_url
         if action is CommentAction.UPDATE:
-            url = self._write(bodies.full, lambda body: self._edit(number, ours, body))
+            _edit(kept, ours, bodies.full)
         elif action is CommentAction.SUPERSEDE:
-            self._edit(number, replace(ours, news="-"), bodies.superseded)
+            _edit(kept, replace(ours, news="-"), (bodies.superseded,))
         elif action is CommentAction.REPLACE:
-            url = self._write(bodies.full, lambda body: self._post(ours, body))
-            self._edit(number, replace(marker, conclusion="superseded"), bodies.superseded)
-        self._remove([one[0] for one in found[1:]])
+            url = self._post(ours, bodies.full)
+            _edit(kept, replace(marker, conclusion="superseded"), (bodies.superseded,))
+        _delete(spare for spare, _ in found[1:])
         return PostedComment(action, url)
 
     def _create(self, ours: Marker, bodies: Bodies) -> str:
         """Make the comment; where another run made one meanwhile, the lowest id is kept."""
-        url = self._write(bodies.full, lambda body: self._post(ours, body))
+        url = self._post(ours, bodies.full)
         found = self._find(ours.key)
         if len(found) < 2:
             return url
-        number, marker, url = found[0]
+        kept, marker = found[0]
         if marker.age <= ours.age:
-            url = self._write(bodies.full, lambda body: self._edit(number, ours, body))
-        self._remove([one for one, made, _ in found[1:] if made.age <= ours.age])
-        return url
+            _edit(kept, ours, bodies.full)
+        _delete(spare for spare, made in found[1:] if made.age <= ours.age)
+        return kept.html_url
 
-    def _write(self, bodies: Sequence[str], send: Callable[[str], str]) -> str:
-        """Send the longest body that GitHub takes."""
-        for body in bodies[:-1]:
-            try:
-                return send(body)
-            except ApiError as error:
-                if error.status not in (413, 422):
-                    raise
-        return send(bodies[-1])
+    def _post(self, ours: Marker, bodies: Sequence[str]) -> str:
+        def find() -> IssueComment | None:
+            return next((comment for comment, made in self._find(ours.key) if made == ours), None)
 
-    def _post(self, ours: Marker, body: str) -> str:
-        made = self._client.post(
-            self._issue, {"body": f"{ours.line}\n{body}"}, find=lambda: self._find_exactly(ours)
-        )
-        # An app's own token may not ask for its login; from here on it is known.
-        self._author = _login_of(made) or self._author
-        return _text(made, "html_url")
+        def send(text: str) -> IssueComment:
+            with asking("post the comment", "pull-requests: write"):
+                made = self._issue.create_comment(text)
+                # An app's own token may not ask for its login; from here on it is known.
+                self._author = _login(made) or self._author
+                return made
 
-    def _edit(self, number: int, ours: Marker, body: str) -> str:
-        changed = self._client.patch(f"{self._comments}/{number}", {"body": f"{ours.line}\n{body}"})
-        return _text(changed, "html_url")
+        return _send_longest(ours, bodies, send, find).html_url
 
-    def _remove(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            self._client.delete(f"{self._comments}/{number}")
+    def _find(self, key: str) -> list[tuple[IssueComment, Marker]]:
+        """Our comments of a key that nothing replaced, lowest id first."""
+        author = self._author = self._author or self._own_login()
+        with asking("read the comments", "pull-requests: read"):
+            found = [
+                (comment, marker)
+                for comment in self._issue.get_comments()
+                if _login(comment) == author
+                if (marker := parse_marker(comment.body)) is not None
+                if marker.key == key and marker.conclusion != "superseded"
+            ]
+        return sorted(found, key=lambda one: one[0].id)
 
-    def _find(self, key: str) -> list[tuple[int, Marker, str]]:
-        """Our comments of a key that nothing replaced, lowest id first, over all pages."""
-        found = [
-            (number, marker, _text(comment, "html_url"))
-            for number, marker, comment in self._ours()
-            if marker.key == key and marker.conclusion != "superseded"
-        ]
-        return sorted(found, key=lambda one: one[0])
-
-    def _find_exactly(self, ours: Marker) -> Any | None:  # noqa: ANN401 - foreign JSON
-        return next((comment for _, marker, comment in self._ours() if marker == ours), None)
-
-    def _ours(self) -> list[tuple[int, Marker, Any]]:
-        author = self._login()
-        return [
-            (comment["id"], marker, comment)
-            for page in self._client.pages(self._issue)
-            for comment in (page if isinstance(page, list) else [])
-            if isinstance(comment, dict) and isinstance(comment.get("id"), int)
-            if _login_of(comment) == author and (marker := parse_marker(comment.get("body")))
-        ]
-
-    def _login(self) -> str:
+    def _own_login(self) -> str:
         """The login that the token writes as: a workflow's token may not ask for its own."""
-        if not self._author:
-            try:
-                self._author = _text(self._client.get("/user"), "login") or WORKFLOW_AUTHOR
-            except ApiError:
-                self._author = WORKFLOW_AUTHOR
-        return self._author
+        from github.AuthenticatedUser import AuthenticatedUser  # noqa: PLC0415 - slow to import
+
+        try:
+            with asking("read the token's login", "metadata: read"):
+                return AuthenticatedUser(self._requester, url="/user").login or WORKFLOW_AUTHOR
+        except ApiError:
+            return WORKFLOW_AUTHOR
 
 
-def _login_of(comment: object) -> str:
-    return _text(comment.get("user") if isinstance(comment, dict) else None, "login")
+def _login(comment: IssueComment) -> str:
+    """Who wrote a comment; empty where the account is gone."""
+    return getattr(comment.user, "login", "")
 
 
-def _text(record: object, name: str) -> str:
-    value = record.get(name) if isinstance(record, dict) else None
-    return value if isinstance(value, str) else ""
+def _edit(comment: IssueComment, marker: Marker, bodies: Sequence[str]) -> None:
+    def send(text: str) -> IssueComment:
+        with asking("update the comment", "pull-requests: write"):
+            comment.edit(text)
+            return comment
+
+    # To write the same text again does no harm.
+    _send_longest(marker, bodies, send, lambda: None)
+
+
+def _send_longest(
+    marker: Marker,
+    bodies: Sequence[str],
+    send: Callable[[str], IssueComment],
+    find: Callable[[], IssueComment | None],
+) -> IssueComment:
+    """Send the longest body that GitHub takes, below its marker."""
+    for number, body in enumerate(bodies, start=1):
+        try:
+            return write_once(partial(send, f"{marker.line}\n{body}"), find)
+        except ApiError as error:
+            if error.status not in (413, 422) or number == len(bodies):
+                raise
+    raise AssertionError("there is a shortest body")  # pragma: no cover
+
+
+def _delete(comments: Iterable[IssueComment]) -> None:
+    """Delete; what is gone already counts as deleted."""
+    for comment in comments:
+        try:
+            with asking("delete a spare comment", "pull-requests: write"):
+                comment.delete()
+        except ApiError as error:
+            if error.status != 404:
+                raise

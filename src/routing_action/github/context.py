@@ -39,15 +39,15 @@ class Context:
     @property
     def from_fork(self) -> bool:
         """True for a pull request whose head is in another repository."""
-        base = self._text("pull_request", "base", "repo", "full_name")
-        return bool(base) and self._text("pull_request", "head", "repo", "full_name") != base
+        base = self.text("pull_request", "base", "repo", "full_name")
+        return bool(base) and self.text("pull_request", "head", "repo", "full_name") != base
 
     @property
     def pull_request(self) -> int | None:
         """The number of the pull request that the event itself is about."""
         if self.event_name not in _PULL_REQUEST:
             return None
-        number = self._value("pull_request", "number")
+        number = self.value("pull_request", "number")
         return number if isinstance(number, int) else None
 
     @property
@@ -57,16 +57,16 @@ class Context:
         GITHUB_SHA is the merge commit in a run for a pull request, which no page shows.
         """
         if self.event_name in _PULL_REQUEST:
-            return self._text("pull_request", "head", "sha")
+            return self.text("pull_request", "head", "sha")
         if self.event_name == "merge_group":
-            return self._text("merge_group", "head_sha")
+            return self.text("merge_group", "head_sha")
         if self.event_name == "workflow_run":
-            return self._text("workflow_run", "head_sha")
+            return self.text("workflow_run", "head_sha")
         # For a comment, GITHUB_SHA is the default branch's, which nobody asked about.
         return "" if self.event_name == "issue_comment" else self.sha
 
-    def place(self, key: str, report_url: str = "") -> RunLinks:
-        """The run as links need it."""
+    def links(self, key: str, report_url: str = "") -> RunLinks:
+        """The links to this run and its commit."""
         return RunLinks(
             server_url=self.server_url,
             repository=self.repository,
@@ -85,11 +85,13 @@ class Context:
             return ""
         return f"{self.server_url}/{quote(self.action)}/blob/{quote(self.action_ref)}/docs"
 
-    def _text(self, *path: str) -> str:
-        value = self._value(*path)
+    def text(self, *path: str) -> str:
+        """The text at a path of the payload; empty where there is none."""
+        value = self.value(*path)
         return value if isinstance(value, str) else ""
 
-    def _value(self, *path: str) -> Any:  # noqa: ANN401 - foreign JSON
+    def value(self, *path: str) -> Any:  # noqa: ANN401 - foreign JSON
+        """What the payload holds at a path; None where there is nothing."""
         value: Any = self.event
         for name in path:
             value = value.get(name) if isinstance(value, dict) else None

@@ -1,72 +1,113 @@
-"""What GitHub's answers mean when they are no success, and which permission would have helped."""
+"""What it means where GitHub does not do what was asked, and which permission would have helped."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from routing_action.errors import GitHubError
 
-_NEEDED = (
-    (re.compile(r"/check-runs"), "checks: write"),
-    (re.compile(r"/issues/"), "pull-requests: write"),
-    (re.compile(r"/actions/"), "actions: read"),
-    (re.compile(r"/pulls"), "pull-requests: read"),
-)
+if TYPE_CHECKING:
+    from github import GithubException
+
+Made = TypeVar("Made")
+
+PATIENCE_SECONDS = 90.0
+"""The longest time that all waiting for one request may take together."""
+
+LATER = "run the job again later"
+_PAUSES = (1.0, 2.0, 4.0)
 _STATE = re.compile(r"\b(locked|archived|blocked)\b", re.IGNORECASE)
-_OTHERWISE = "contents: read"
 
 
 class ApiError(GitHubError):
-    """GitHub answered with a status of 400 or more; `status` is 0 where it did not answer."""
+    """GitHub answered with a status of 400 or more; `status` is 0 where it did not answer.
 
-    def __init__(self, cause: str, *, status: int, remedy: str = "") -> None:
+    `retry_after` is how long GitHub asks to wait, in seconds.
+    """
+
+    def __init__(
+        self, cause: str, *, status: int, remedy: str = "", retry_after: float = 0.0
+    ) -> None:
         """Keep the status beside cause and remedy."""
         super().__init__(cause, remedy=remedy)
         self.status = status
+        self.retry_after = retry_after
 
 
 class PermissionMissingError(ApiError):
     """The token may not do this; `permission` is what a job must declare, `checks: write`."""
 
-    def __init__(self, call: str, permission: str, *, status: int) -> None:
-        """Name the call and the permission."""
+    def __init__(self, what: str, permission: str, *, status: int) -> None:
+        """Name what was to be done and the permission."""
         super().__init__(
-            f"{call}: the token lacks the permission `{permission}`",
+            f"cannot {what}: the token lacks the permission `{permission}`",
             status=status,
             remedy=f"give the job `permissions: {{ {permission} }}`; runs of forks never have it",
         )
         self.permission = permission
 
 
-def describe_failure(verb: str, path: str, status: int, message: str) -> ApiError:
-    """The error for an answer that no further try would change."""
-    call = f"{verb} {path.partition('?')[0]}"
-    is_refused = status == 403 and not _STATE.search(message)
-    if is_refused or (status == 404 and verb != "GET"):
-        return PermissionMissingError(call, needed_permission(verb, path), status=status)
-    if status == 401:
-        return ApiError(
-            f"{call}: the token is not valid", status=status, remedy="pass `github.token` as token"
-        )
-    detail = f": {message}" if message else ""
-    return ApiError(f"{call}: GitHub answered {status}{detail}", status=status)
+@contextmanager
+def asking(what: str, permission: str) -> Iterator[None]:
+    """Make an ApiError of all that PyGithub raises: "cannot `what`", and what a token needs for it.
 
-
-def needed_permission(verb: str, path: str) -> str:
-    """What a workflow's `permissions` must hold for a call."""
-    found = next((name for pattern, name in _NEEDED if pattern.search(path)), _OTHERWISE)
-    return found.replace(": write", ": read") if verb == "GET" else found
-
-
-def is_rate_limited(status: int, headers: Mapping[str, str], message: str) -> bool:
-    """True for the primary and the secondary limit, which GitHub tells by 403 or 429.
-
-    Source: GitHub's "Rate limits for the REST API", "Exceeding the rate limit".
+    Lists must be read to their end inside, since PyGithub asks for each page when it is needed.
     """
-    if status == 429:
-        return True
-    exhausted = headers.get("x-ratelimit-remaining") == "0"
-    return status == 403 and (
-        exhausted or "retry-after" in headers or "rate limit" in message.lower()
-    )
+    # Slow to import, and there already wherever something is asked.
+    from github import BadAttributeException, GithubException  # noqa: PLC0415
+
+    try:
+        yield
+    except GithubException as error:
+        raise _describe(what, permission, error) from None
+    except (OSError, RuntimeError, AssertionError, ValueError, BadAttributeException) as error:
+        # PyGithub raises all but the first for a redirect or a page at another address, and for
+        # an answer that is broken off or of another form.
+        cause = f"cannot {what}: no answer: {error}"[:300]
+        raise ApiError(cause, status=0, remedy=LATER) from None
+
+
+def _describe(what: str, permission: str, error: GithubException) -> ApiError:
+    data = error.data if isinstance(error.data, dict) else {}
+    status, message, headers = error.status, str(data.get("message") or ""), error.headers or {}
+    after = str(headers.get("retry-after", ""))
+    # Source: GitHub's "Rate limits for the REST API", "Exceeding the rate limit".
+    is_used_up = bool(after) or headers.get("x-ratelimit-remaining") == "0"
+    is_limit = is_used_up or "rate limit" in message.lower()
+    if status == 429 or (status == 403 and is_limit):
+        return ApiError(f"cannot {what}: the rate limit is used up", status=status, remedy=LATER)
+    is_forbidden = status == 403 and not _STATE.search(message)
+    if is_forbidden or (status == 404 and permission.endswith("write")):
+        return PermissionMissingError(what, permission, status=status)
+    if status == 401:
+        cause = f"cannot {what}: the token is not valid"
+        return ApiError(cause, status=401, remedy="pass `github.token` as token")
+    cause = f"cannot {what}: GitHub answered {status}{f': {message}' if message else ''}"
+    return ApiError(cause, status=status, retry_after=float(after) if after.isdecimal() else 0.0)
+
+
+def write_once(send: Callable[[], Made], find: Callable[[], Made | None]) -> Made:
+    """Send what would be there twice if it were sent twice.
+
+    After a failure that does not say whether GitHub did it before it failed, `find` looks for it
+    before the next try. Both raise ApiError.
+    """
+    for pause in (*_PAUSES, None):
+        try:
+            return send()
+        except ApiError as error:
+            is_unclear = error.status == 0 or error.status >= 500
+            if not is_unclear or error.retry_after > PATIENCE_SECONDS:
+                raise
+            if pause is not None:
+                time.sleep(error.retry_after or pause)
+            made = find()
+            if made is None and pause is None:
+                raise
+        if made is not None:
+            return made
+    raise AssertionError("the last try returns or raises")  # pragma: no cover

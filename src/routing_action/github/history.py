@@ -5,75 +5,89 @@ Sources: "Compare two commits" and "Get repository content" of GitHub's REST API
 
 from __future__ import annotations
 
-import base64
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from routing_action.errors import HarnessError
-from routing_action.github.client import Client
-from routing_action.github.commits import COMMIT_ID
-from routing_action.github.failures import ApiError
+from routing_action.git.base_commit import BaseCommit
+from routing_action.github.failures import ApiError, asking
+
+if TYPE_CHECKING:
+    from github.Commit import Commit
+    from github.Comparison import Comparison
+    from github.Repository import Repository
 
 _DEEPEN = "check out with `fetch-depth: 0` and `persist-credentials: true`"
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteCommit:
-    """A commit on GitHub: its full id and its committer date (ISO 8601)."""
+class ApiHistory:
+    """What GitHub knows of a repository; `head` is the commit that is checked out at `root`."""
 
-    sha: str
-    date: str
+    repository: Repository
+    root: Path
+    head: str
+
+    def find_merge_base(self, ref: str) -> BaseCommit:
+        """GitHub's merge base of the ref and the checked-out commit."""
+        name = _branch(ref)
+        how = f"merge base of {name} and {self.head[:12]}, by GitHub's API"
+        return self._compare(name, self.head, lambda found: found.merge_base_commit, how)
+
+    def find_commit(self, ref: str) -> BaseCommit:
+        """The commit that GitHub knows by the ref."""
+        name = _branch(ref)
+        how = f"commit that {name} names on GitHub"
+        return self._compare(name, name, lambda found: found.base_commit, how)
+
+    def _compare(
+        self, base: str, head: str, pick: Callable[[Comparison], Commit], how: str
+    ) -> BaseCommit:
+        try:
+            with asking(f"compare {base} and {head[:12]}", "contents: read"):
+                # One commit of the list is enough: it is not looked at.
+                found = self.repository.compare(base, head, comparison_commits_per_page=1)
+                commit = pick(found)
+                date = commit.commit.committer.date.strftime("%Y-%m-%dT%H:%M:%SZ")
+                return BaseCommit(commit.sha, date, how)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            cause = f"GitHub knows no {base} and {head[:12]} with a commit in common"
+            raise HarnessError(cause, remedy=_DEEPEN) from None
+
+    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
+        """The bytes of a file at the commit; None: it was not there.
+
+        HarnessError for a path outside the checkout, for what is no file, and for a file of more
+        than a megabyte, which this way of reading does not give.
+        """
+        top = self.root.resolve()
+        file = Path(os.path.normpath(top / path))
+        if not file.is_relative_to(top):
+            raise HarnessError(f"{path} is outside the checkout", remedy="name a file inside it")
+        name = file.relative_to(top).as_posix()
+        try:
+            with asking(f"read {name} at {commit.sha[:12]}", "contents: read"):
+                return self._read(name, commit.sha)
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def _read(self, name: str, sha: str) -> bytes:
+        found = self.repository.get_contents(name, ref=sha)
+        where = f"{name} at {sha[:12]}"
+        if isinstance(found, list) or found.type != "file":
+            raise HarnessError(f"{where} is no file", remedy="name the file in the repository")
+        if found.encoding != "base64":
+            raise HarnessError(f"{where} is too large to be read through the API", remedy=_DEEPEN)
+        return found.decoded_content
 
 
-def find_remote_merge_base(client: Client, repository: str, base: str, head: str) -> RemoteCommit:
-    """The merge base of a branch and a commit; HarnessError where GitHub does not tell one."""
-    return _commit(_compare(client, repository, base, head), "merge_base_commit", base)
-
-
-def find_remote_commit(client: Client, repository: str, ref: str) -> RemoteCommit:
-    """The commit that a branch, a tag or an id names; HarnessError where there is none."""
-    return _commit(_compare(client, repository, ref, ref), "base_commit", ref)
-
-
-def read_remote_file(client: Client, repository: str, path: str, commit: str) -> bytes | None:
-    """The bytes of a file at a commit; None: it was not there.
-
-    HarnessError for what is no file, and for one of more than a megabyte, which this way of
-    reading does not give.
-    """
-    try:
-        found = client.get(f"/repos/{repository}/contents/{quote(path)}", ref=commit)
-    except ApiError as error:
-        if error.status == 404:
-            return None
-        raise
-    place = f"{path} at {commit[:12]}"
-    if not isinstance(found, dict) or found.get("type") != "file":
-        raise HarnessError(f"{place} is no file", remedy="name the file in the repository")
-    if found.get("encoding") != "base64" or not isinstance(found.get("content"), str):
-        raise HarnessError(f"{place} is too large to be read through the API", remedy=_DEEPEN)
-    return base64.b64decode(found["content"])
-
-
-def _compare(client: Client, repository: str, base: str, head: str) -> Any:  # noqa: ANN401 - JSON
-    span = f"{quote(base, safe='/')}...{quote(head, safe='/')}"
-    try:
-        # One commit of the list is enough: it is not looked at.
-        return client.get(f"/repos/{repository}/compare/{span}", per_page=1)
-    except ApiError as error:
-        if error.status == 404:
-            raise HarnessError(
-                f"GitHub knows no {base} and {head[:12]} with a commit in common", remedy=_DEEPEN
-            ) from None
-        raise
-
-
-def _commit(found: Any, name: str, ref: str) -> RemoteCommit:  # noqa: ANN401 - foreign JSON
-    one = found.get(name) if isinstance(found, dict) else None
-    sha = one.get("sha") if isinstance(one, dict) else None
-    if not isinstance(one, dict) or not isinstance(sha, str) or not COMMIT_ID.fullmatch(sha):
-        raise HarnessError(f"GitHub did not tell the commit of {ref}", remedy=_DEEPEN)
-    written = (one.get("commit") or {}).get("committer") or {}
-    date = written.get("date")
-    return RemoteCommit(sha, date if isinstance(date, str) else "")
+def _branch(ref: str) -> str:
+    """A remote's branch as GitHub calls it."""
+    return ref.removeprefix("refs/remotes/").removeprefix("origin/")

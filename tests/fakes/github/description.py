@@ -27,6 +27,7 @@ class Operation:
     id: str
     spec: Mapping[str, Any]
     values: Mapping[str, str]
+    path: str = ""
 
 
 class Description:
@@ -43,7 +44,7 @@ class Description:
             if match and verb.lower() in verbs:
                 values = {name: unquote(value) for name, value in match.groupdict().items()}
                 spec = self.document["paths"][template][verb.lower()]
-                return Operation(spec["operationId"], spec, values)
+                return Operation(spec["operationId"], spec, values, path)
         return None
 
     def judge_request(

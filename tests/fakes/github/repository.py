@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.fakes.github.artifacts import Storage
 from tests.fakes.github.description import Operation, load_description
@@ -81,7 +81,10 @@ _NEEDS = {
 
 @dataclass
 class Repository:
-    """One repository; `requests` are all that came, `violations` what GitHub would not know."""
+    """One repository; `requests` are all that came, `violations` what GitHub would not know.
+
+    `api_url` is set where it is served; `waits` is for the seconds that a client would have waited.
+    """
 
     tokens: dict[str, Token] = field(default_factory=lambda: {"t": Token()})
     comments: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -96,6 +99,9 @@ class Repository:
     requests: list[tuple[str, str]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     page_limit: int = 100
+    api_url: str = "https://api.github.example"
+    page_url: str = ""
+    waits: list[float] = field(default_factory=list)
     _next: int = 100
 
     def add_comment(self, issue: int, body: str, login: str = "github-actions[bot]") -> int:
@@ -189,13 +195,13 @@ class Repository:
         number = int(operation.values["issue_number"])
         listed = [one for _, one in sorted(self.comments.items()) if one["issue"] == number]
         page, headers = self._page(operation, query, listed)
-        return Answer(200, [_shown(one) for one in page], headers)
+        return Answer(200, [self._shown(one) for one in page], headers)
 
     def _issues_create_comment(self, operation: Operation, _: Any, body: Any, who: Token) -> Answer:
         if len(body["body"]) > COMMENT_LIMIT:
             return Answer(422, {"message": "Validation Failed: body is too long"})
         made = self.add_comment(int(operation.values["issue_number"]), body["body"], who.login)
-        return Answer(201, _shown(self.comments[made]))
+        return Answer(201, self._shown(self.comments[made]))
 
     def _issues_update_comment(self, operation: Operation, _: Any, body: Any, who: Token) -> Answer:
         known = self.comments.get(int(operation.values["comment_id"]))
@@ -206,7 +212,7 @@ class Repository:
         if len(body["body"]) > COMMENT_LIMIT:
             return Answer(422, {"message": "Validation Failed: body is too long"})
         known["body"] = body["body"]
-        return Answer(200, _shown(known))
+        return Answer(200, self._shown(known))
 
     def _issues_delete_comment(self, operation: Operation, *_: Any) -> Answer:
         gone = self.comments.pop(int(operation.values["comment_id"]), None)
@@ -221,7 +227,7 @@ class Repository:
         if (wrong := self._describe(made, body.get("output"))) is not None:
             return wrong
         self.checks[self._next] = made
-        return Answer(201, _run(made))
+        return Answer(201, self._run(made))
 
     def _checks_update(self, operation: Operation, _: Any, body: Any, __: Token) -> Answer:
         known = self.checks.get(int(operation.values["check_run_id"]))
@@ -230,7 +236,7 @@ class Repository:
         if (wrong := self._describe(known, body.get("output"))) is not None:
             return wrong
         known.update({name: value for name, value in body.items() if name != "output"})
-        return Answer(200, _run(known))
+        return Answer(200, self._run(known))
 
     @staticmethod
     def _describe(run: dict[str, Any], output: Any) -> Answer | None:
@@ -249,7 +255,7 @@ class Repository:
         runs = self.check_runs(operation.values["ref"])
         named = [one for one in runs if query.get("check_name") in (None, one["name"])]
         page, headers = self._page(operation, query, named)
-        listed = [_run(one) for one in page]
+        listed = [self._run(one) for one in page]
         return Answer(200, {"total_count": len(named), "check_runs": listed}, headers)
 
     def _actions_list_workflow_run_artifacts(
@@ -316,26 +322,27 @@ class Repository:
         page = int(query.get("page", 1))
         start = (page - 1) * size
         more = start + size < len(listed)
-        link = f'<https://github.example/x?per_page={size}&page={page + 1}>; rel="next"'
+        address = self.page_url or f"{self.api_url}{operation.path}"
+        link = f'<{address}?{urlencode({**query, "page": page + 1})}>; rel="next"'
         return listed[start : start + size], {"Link": link} if more else {}
+
+    def _shown(self, comment: Mapping[str, Any]) -> dict[str, Any]:
+        url = f"https://github.example/{NAME}/pull/{comment['issue']}#issuecomment-{comment['id']}"
+        return {
+            **{name: comment[name] for name in ("id", "body", "user")},
+            "url": f"{self.api_url}/repos/{NAME}/issues/comments/{comment['id']}",
+            "html_url": url,
+        }
+
+    def _run(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        shown = {name: value for name, value in run.items() if name != "annotations"}
+        output = {**(run.get("output") or {}), "annotations_count": len(run["annotations"])}
+        url = f"https://github.example/{NAME}/runs/{run['id']}"
+        address = f"{self.api_url}/repos/{NAME}/check-runs/{run['id']}"
+        return {**shown, "url": address, "html_url": url, "output": output}
 
 
 def _may(who: Token, operation: str) -> bool:
     areas, level = _NEEDS.get(operation, ((), "read"))
     held = {who.rights.get(area) for area in areas}
     return not areas or "write" in held or level in held
-
-
-def _shown(comment: Mapping[str, Any]) -> dict[str, Any]:
-    url = f"https://github.example/{NAME}/pull/{comment['issue']}#issuecomment-{comment['id']}"
-    return {
-        **{name: comment[name] for name in ("id", "body", "user")},
-        "html_url": url,
-    }
-
-
-def _run(run: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: value for name, value in run.items() if name != "annotations"}
-    output = {**(run.get("output") or {}), "annotations_count": len(run["annotations"])}
-    url = f"https://github.example/{NAME}/runs/{run['id']}"
-    return {**shown, "html_url": url, "output": output}

@@ -11,7 +11,9 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.fakes.github.repository import DisconnectedError, Repository
+import github.Repository
+from routing_action.github.client import open_repository
+from tests.fakes.github.repository import NAME, DisconnectedError, Repository
 
 
 @contextmanager
@@ -21,6 +23,7 @@ def serve(repository: Repository, more: Sequence[web.RouteDef] = ()) -> Iterator
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     runner, url = asyncio.run_coroutine_threadsafe(_start(repository, more), loop).result(30)
+    repository.api_url = url
     try:
         yield url
     finally:
@@ -57,3 +60,8 @@ def _answer(repository: Repository) -> Any:
         return web.json_response(found.body, status=found.status, headers=dict(found.headers))
 
     return answer
+
+
+def connect(served: Repository, token: str = "t") -> github.Repository.Repository:  # noqa: S107
+    """The stand-in as PyGithub sees it, without PyGithub's own pauses."""
+    return open_repository(served.api_url, NAME, token, pause_seconds=0, write_seconds=0)

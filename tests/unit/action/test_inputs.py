@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,8 @@ from routing_action.action.inputs import (
     variable,
 )
 from routing_action.errors import UsageError
-from routing_action.results.measured_files import _ARTIFACT
+from routing_action.results.measured import MeasuredOptions
+from routing_action.results.measured_files import _ARTIFACT, name_batch
 
 
 def given_inputs(**values: str) -> Inputs:
@@ -108,6 +111,35 @@ def test_any_key_names_an_artifact_that_tells_key_and_attempt_again(text: str) -
 def test_a_comment_key_that_cannot_name_an_artifact_is_refused() -> None:
     """It stands in the report's name."""
     assert comment_key(given_inputs()) == "routing"
-    assert report_artifact(comment_key(given_inputs(key="docs")), 2) == "routing-report-docs-a2"
+    assert report_artifact(comment_key(given_inputs(key="docs"))) == "routing-report-docs"
     with pytest.raises(UsageError, match="input key"):
         comment_key(given_inputs(key="a/b"))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "claude",
+        "a-a1",
+        "linux-a12",
+        'win/py:3.11 "x" <y> | * ? \r\n \\',
+        "../..",
+        "日本",
+        "x" * 200,
+        "",
+        "-",
+        "claude-0123abcd",
+    ],
+)
+def test_r2_every_odd_matrix_key_makes_a_name_that_is_read_again(key: str, tmp_path: Path) -> None:
+    """The name that a leg gives and a downloaded folder agree."""
+    name = results_artifact(legal_key(key), 3)
+    assert not set(name) & set('":<>|*?\r\n\\/')
+    file = tmp_path / name / "results.json"
+    assert name_batch(file, MeasuredOptions((), (), "")) == (legal_key(key), 3)
+
+
+def test_r2_keys_that_differ_in_a_forbidden_character_keep_two_names() -> None:
+    """No leg overwrites another one's results."""
+    keys = ["a/b", "a:b", "a-b", "a b", legal_key("a/b")]
+    assert len({legal_key(key) for key in keys}) == len(keys)

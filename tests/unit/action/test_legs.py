@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from routing_action.action.legs import judge_legs, parse_jobs
-from routing_action.action.verdict import NOTHING_SELECTED, with_legs
+from routing_action.action.legs import NOTHING_SELECTED, judge_legs, parse_jobs, with_legs
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
 from routing_action.errors import UsageError
@@ -65,7 +64,7 @@ def test_a_leg_with_a_marker_is_accounted_for() -> None:
     [
         ("failure", "job measure failed"),
         ("cancelled", "job measure was cancelled"),
-        ("skipped", "job measure was skipped, which is no pass"),
+        ("skipped", "job measure was skipped, and a skipped job does not pass"),
         ("new word", "job measure ended with new word"),
     ],
 )

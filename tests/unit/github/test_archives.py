@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routing_action.errors import DocumentError, HarnessError
-from routing_action.github.archives import MAX_DIRECTORY_BYTES, Limits, unpack
+from routing_action.github import archives
+from routing_action.github.archives import MAX_DIRECTORY_BYTES, unpack
 
 Entries = dict[str, bytes]
 
@@ -42,12 +43,11 @@ def special(name: str, mode: int) -> zipfile.ZipInfo:
 def open_zip(tmp_path: Path) -> Callable[..., Path]:
     """Unpack data; the folder that was made."""
 
-    def unpacked(data: bytes, limits: Limits | None = None) -> Path:
+    def unpacked(data: bytes) -> Path:
         file = tmp_path / "artifact.zip"
         file.write_bytes(data)
         folder = tmp_path / "to" / "content"
-        size = unpack(file, folder, limits or Limits())
-        assert size == sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        unpack(file, folder)
         return folder
 
     return unpacked
@@ -91,12 +91,12 @@ def test_rights_in_the_archive_do_not_count(open_zip: Callable[..., Path]) -> No
         ("a\\..\\..\\up.txt", "character"),
         ("a/file:stream", "character"),
         ("a/\x1b[31m", "character"),
-        ("a/nul.txt", "no name"),
-        ("COM1", "no name"),
-        ("a//b", "no name"),
-        ("./a", "no name"),
-        ("a/.", "no name"),
-        ("a. ", "no name"),
+        ("a/nul.txt", "not a valid name"),
+        ("COM1", "not a valid name"),
+        ("a//b", "not a valid name"),
+        ("./a", "not a valid name"),
+        ("a/.", "not a valid name"),
+        ("a. ", "not a valid name"),
         ("x" * 256, "too long"),
         ("ü" * 130, "too long"),
         ("/".join(["d" * 100] * 12), "too long"),
@@ -117,7 +117,7 @@ def test_r11_an_entry_without_a_name_is_refused(
     data = bytearray(zipped({"X": b"y"}))
     entry = data.index(b"PK\1\2") + 28
     data[26:30] = data[entry : entry + 4] = struct.pack("<HH", 0, 1)
-    refused(open_zip, tmp_path, bytes(data), "has a part that is no name")
+    refused(open_zip, tmp_path, bytes(data), "has a part that is not a valid name")
 
 
 def test_r11_a_name_that_ends_early_for_c_is_refused(
@@ -164,7 +164,7 @@ def test_r11_names_that_some_file_system_takes_for_one_are_refused(
 ) -> None:
     """What is judged must be what is read later."""
     infos = [(zipfile.ZipInfo(name), b"") for name in names]
-    refused(open_zip, tmp_path, zipped({}, *infos), "meets")
+    refused(open_zip, tmp_path, zipped({}, *infos), "has the same path as")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -173,13 +173,16 @@ def test_r11_a_file_that_is_there_twice_is_refused(
 ) -> None:
     """Readers differ about which one counts."""
     twice = [(zipfile.ZipInfo("results.json"), data) for data in (b"1", b"2")]
-    refused(open_zip, tmp_path, zipped({}, *twice), "meets")
+    refused(open_zip, tmp_path, zipped({}, *twice), "has the same path as")
 
 
-def test_r11_a_zip_bomb_is_refused_by_what_it_says(open_zip: Callable[..., Path]) -> None:
+def test_r11_a_zip_bomb_is_refused_by_what_it_says(
+    open_zip: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """100 MB in 100 KB."""
+    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 10**6)
     with pytest.raises(DocumentError, match="more than 1000000 bytes"):
-        open_zip(zipped({"a": b"\0" * 10**8}), Limits(unpacked_bytes=10**6))
+        open_zip(zipped({"a": b"\0" * 10**8}))
 
 
 def test_r11_a_zip_bomb_that_lies_about_its_size_is_refused(
@@ -187,13 +190,16 @@ def test_r11_a_zip_bomb_that_lies_about_its_size_is_refused(
 ) -> None:
     """The size in the table of contents says 10 bytes; more than that are never written."""
     data = zipped({"a": b"\0" * 10**6}).replace(struct.pack("<I", 10**6), struct.pack("<I", 10))
-    refused(open_zip, tmp_path, data, "no sound zip file")
+    refused(open_zip, tmp_path, data, "not a valid zip file")
 
 
-def test_r11_too_many_entries_are_refused(open_zip: Callable[..., Path]) -> None:
+def test_r11_too_many_entries_are_refused(
+    open_zip: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A million empty files would fill the disk's table of files."""
+    monkeypatch.setattr(archives, "MAX_ENTRIES", 10)
     with pytest.raises(DocumentError, match="has 11 entries; 10 are allowed"):
-        open_zip(zipped({f"f{n}": b"" for n in range(11)}), Limits(entries=10))
+        open_zip(zipped({f"f{n}": b"" for n in range(11)}))
 
 
 def test_r11_a_huge_table_of_contents_is_not_read(
@@ -224,7 +230,7 @@ def test_what_is_no_zip_file_says_so(
     open_zip: Callable[..., Path], tmp_path: Path, data: bytes
 ) -> None:
     """An upload can also be a plain file."""
-    refused(open_zip, tmp_path, data, "no sound zip file|too large")
+    refused(open_zip, tmp_path, data, "not a valid zip file|too large")
 
 
 def test_a_folder_that_is_there_is_not_touched(tmp_path: Path) -> None:

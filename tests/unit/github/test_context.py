@@ -61,11 +61,11 @@ def test_the_commit_that_people_see_is_the_events_head(
     assert context.pull_request == number
 
 
-def test_the_place_has_every_address(tmp_path: Path) -> None:
+def test_the_links_have_every_address(tmp_path: Path) -> None:
     """Links go to the server that the runner names."""
-    place = read_context(environ(tmp_path, "pull_request", REQUEST)).place("k", "https://x/report")
-    assert place.run_url == "https://github.example/octo/demo/actions/runs/11/attempts/2"
-    assert (place.key, place.run_number, place.report_url) == ("k", 5, "https://x/report")
+    links = read_context(environ(tmp_path, "pull_request", REQUEST)).links("k", "https://x/report")
+    assert links.run_url == "https://github.example/octo/demo/actions/runs/11/attempts/2"
+    assert (links.key, links.run_number, links.report_url) == ("k", 5, "https://x/report")
 
 
 def test_a_fork_is_told_by_its_repository(tmp_path: Path) -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routing_action.github.commands import SUMMARY_BYTES, append_summary
+from routing_action.action.inputs import Inputs
+from routing_action.action.step import SUMMARY_BYTES, Step
+from routing_action.github.context import Context
+
+
+def append_summary(environ: dict[str, str], text: str) -> None:
+    """As a stage does."""
+    Step(environ, Inputs(environ), Context(), Path(), lambda _: 0).summarise(text)
 
 
 def test_summaries_of_one_step_add_up(tmp_path: Path) -> None:

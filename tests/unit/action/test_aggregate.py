@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.action.base import BaseChoice, choose_base
+from routing_action.action.aggregate import choose_base
 from routing_action.errors import UsageError
 from routing_action.github.context import Context
 
@@ -17,14 +17,16 @@ GROUP = {"merge_group": {"base_sha": "a" * 40, "head_sha": "b" * 40}}
 @pytest.mark.parametrize(
     ("name", "event", "choice"),
     [
-        ("pull_request", {}, BaseChoice(merge_base_of="origin/main")),
-        ("merge_group", GROUP, BaseChoice(ref="a" * 40)),
-        ("push", REPOSITORY, BaseChoice()),
-        ("workflow_dispatch", REPOSITORY, BaseChoice(ref="origin/trunk")),
-        ("schedule", {"schedule": "0 4 * * 1"}, BaseChoice(ref="origin/here")),
+        ("pull_request", {}, ("origin/main", None)),
+        ("merge_group", GROUP, (None, "a" * 40)),
+        ("push", REPOSITORY, (None, None)),
+        ("workflow_dispatch", REPOSITORY, (None, "origin/trunk")),
+        ("schedule", {"schedule": "0 4 * * 1"}, (None, "origin/here")),
     ],
 )
-def test_each_event_has_its_baseline(name: str, event: dict[str, Any], choice: BaseChoice) -> None:
+def test_each_event_has_its_baseline(
+    name: str, event: dict[str, Any], choice: tuple[str | None, str | None]
+) -> None:
     """The merge base of a pull request, the base of a group, the default branch otherwise."""
     context = Context(event_name=name, event=event, base_ref="main", ref_name="here")
     assert choose_base(context, "") == choice
@@ -34,7 +36,7 @@ def test_each_event_has_its_baseline(name: str, event: dict[str, Any], choice: B
 def test_the_operators_ref_always_decides(name: str) -> None:
     """It was named on purpose."""
     context = Context(event_name=name, base_ref="main")
-    assert choose_base(context, "v1") == BaseChoice(ref="v1")
+    assert choose_base(context, "v1") == (None, "v1")
 
 
 @pytest.mark.parametrize(

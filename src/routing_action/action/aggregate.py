@@ -1,0 +1,182 @@
+"""The action's stage `aggregate`: the gate over all legs, and its reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
+from routing_action.action.post import open_github
+from routing_action.action.publish import DELTA_FILE, ERROR_FILE
+from routing_action.action.step import Step
+from routing_action.agents.discovery import all_providers
+from routing_action.agents.own_agents import find_agents
+from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
+from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.histories import FallbackHistory, GitHistory
+from routing_action.gate.judge import Judged, Judgement, judge
+from routing_action.gate.model import Delta
+from routing_action.gate.verdict import Conclusion, Policy
+from routing_action.git.command import find_head
+from routing_action.github.context import Context
+from routing_action.github.history import ApiHistory
+from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
+from routing_action.results.batch_folder import write_atomically
+from routing_action.results.rerun import run_program
+from routing_action.results.unmeasured import has_results, read_unmeasured
+
+_STATUS = {
+    Conclusion.SUCCESS: "passed",
+    Conclusion.FAILURE: "failed",
+    Conclusion.NEUTRAL: "not-measured",
+}
+
+
+def aggregate(step: Step) -> ExitCode:
+    """Judge what all legs left, write the reports, and give the gate as an exit code.
+
+    Where nothing can be judged, the reason is left beside the reports, to be posted.
+    """
+    report = Path(step.variable("ROUTING_REPORT_DIR"))
+    legs = _legs_folder(step)
+    try:
+        delta = _judge_all(step, legs)
+    except RoutingActionError as error:
+        write_atomically(report / ERROR_FILE, f"{error}\n")
+        raise
+    write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
+    _write_reports(step, delta, report, legs)
+    _describe(step, delta, report)
+    is_red = delta.conclusion is Conclusion.FAILURE
+    return ExitCode.GATE_FAILED if is_red else ExitCode.PASSED
+
+
+def _legs_folder(step: Step) -> Path:
+    """Where the legs' artifacts were put; made where none matched the pattern."""
+    folder = Path(step.variable("ROUTING_LEGS_DIR"))
+    if step.environ.get("ROUTING_DOWNLOAD") == "failure":
+        step.say("warning", "the legs' artifacts could not be downloaded; see the step before")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _judge_all(step: Step, legs: Path) -> Delta:
+    """The comparison, and what the jobs of the workflow add to it."""
+    jobs = parse_jobs(step.inputs.text("needs"))
+    judged = _judge(step, jobs, legs)
+    if judged.delta is None:
+        raise HarnessError("the cases have no baseline")
+    measured = {named.key for named in judged.batches}
+    delta = with_legs(judged.delta, jobs, judge_legs(jobs, measured, read_unmeasured((legs,))))
+    return delta.model_copy(update={"pull_request": step.context.pull_request})
+
+
+def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
+    inputs, context = step.inputs, step.context
+    merge_base_of, ref = choose_base(context, inputs.text("baseline-ref"))
+    unmeasured = inputs.choice("unmeasured", ("fail", "neutral"))
+    head = find_head(step.root) or context.sha or None
+    nothing_to_run = jobs.nothing_to_run and not jobs.legs
+    asked = Judgement(
+        folders=(legs,),
+        cases=_file(inputs.text("cases"), inputs.text("replay"), "cases.json"),
+        baseline=_file(inputs.text("baseline"), inputs.text("replay"), "provider-baseline.json"),
+        merge_base_of=merge_base_of,
+        baseline_ref=ref,
+        providers=() if nothing_to_run else _names(inputs.names("agents") or jobs.agents),
+        policy=Policy(inputs.flag("fail-on-infra"), unmeasured == "fail"),
+        commit=head,
+        allow_none=True,
+        # Who starts a run by hand chooses; a workflow's own list of agents is held to the baseline.
+        partial=context.event_name == "workflow_dispatch",
+    )
+
+    def open_remote() -> ApiHistory | None:
+        """GitHub's own history, for a checkout without one; None without a token or a commit."""
+        token = inputs.text("token")
+        if not (token and context.repository and context.sha):
+            return None
+        return ApiHistory(open_github(context, token), step.root, head or context.sha)
+
+    return judge(
+        asked,
+        step.root,
+        history=FallbackHistory(GitHistory(step.root, os.environ), open_remote),
+        now=datetime.now(UTC),
+        program=run_program(),
+    )
+
+
+def choose_base(context: Context, baseline_ref: str) -> tuple[str | None, str | None]:
+    """The ref whose merge base decides, or the ref that decides; neither is the checked-in file.
+
+    `baseline_ref` always wins. A pull request is held to its merge base, a merge group to the
+    commit that it is based on, a push to the checked-in file, and anything else to the default
+    branch (docs/explanation/gate.md, "Two baselines").
+    """
+    if baseline_ref:
+        return None, baseline_ref
+    if context.event_name in ("pull_request", "pull_request_target"):
+        return f"origin/{context.base_ref}", None
+    if context.event_name == "push":
+        return None, None
+    if context.event_name == "merge_group":
+        ref = context.text("merge_group", "base_sha")
+    else:
+        # A scheduled run has no default branch in its payload, and always is of it.
+        scheduled = context.ref_name if context.event_name == "schedule" else ""
+        branch = context.text("repository", "default_branch") or scheduled
+        ref = f"origin/{branch}" if branch else ""
+    if not ref:
+        raise UsageError(
+            f"the event {context.event_name or 'of this run'} names no commit to compare with",
+            remedy="name the commit to compare with by the input baseline-ref",
+        )
+    return None, ref
+
+
+def _names(agents: Iterable[str]) -> tuple[str, ...]:
+    """The agents that must have results."""
+    known = find_agents(None, Path(), all_providers())
+    return tuple(known.find(name).name for name in agents)
+
+
+def _file(named: str, replay: str, own: str) -> Path | None:
+    """The file of an input, else a replay set's own; None leaves it to the comparison."""
+    if named:
+        return Path(named)
+    kept = Path(replay) / own if replay else None
+    return kept if kept is not None and kept.is_file() else None
+
+
+def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
+    """Every form of the report; a fault of theirs is a warning and never touches the verdict."""
+    links = step.context.links(step.variable("ROUTING_LEG"))
+    results = (legs,) if has_results((legs,)) else ()
+    try:
+        warnings = write_reports(delta, report, links, results=results, templates=step.templates)
+    except Exception:
+        step.quote(traceback.format_exc())
+        warnings = ("a report could not be written; the verdict is not affected",)
+    for warning in warnings:
+        step.say("warning", warning)
+    for name, file in (("html", HTML_FILE), ("junit", JUNIT_FILE)):
+        if (report / file).is_file():
+            step.output(**{name: str(report / file)})
+
+
+def _describe(step: Step, delta: Delta, report: Path) -> None:
+    step.output(
+        status=_STATUS[delta.conclusion],
+        conclusion=delta.conclusion.value,
+        counts=json.dumps({kind.value: number for kind, number in delta.counts.items()}),
+        regressions=str(delta.counts.get(DeltaKind.REGRESSION, 0)),
+        delta=str(report / DELTA_FILE),
+    )
+    if delta.conclusion is not Conclusion.SUCCESS:
+        level = "error" if delta.conclusion is Conclusion.FAILURE else "notice"
+        step.say(level, f"routing gate: {'; '.join(delta.reasons)}")

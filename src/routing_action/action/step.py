@@ -1,0 +1,129 @@
+"""What every stage of the composite action works with: its inputs, its run, and the runner.
+
+The runner's forms are in GitHub's "Workflow commands for GitHub Actions".
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+from routing_action.action.inputs import Inputs
+from routing_action.errors import UsageError
+from routing_action.github.context import Context, read_context
+
+SUMMARY_BYTES = 900 * 1024
+"""GitHub drops the whole summary of a step above 1 MiB."""
+
+_CUT = b"\n\nThe rest of this summary did not fit; the report's artifact has it.\n"
+_OURS = ("ROUTING_", "INPUT_")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the action, in the workspace that the runner starts it in.
+
+    `run_command` runs a command line of this program and gives its exit code.
+    """
+
+    environ: Mapping[str, str]
+    inputs: Inputs
+    context: Context
+    root: Path
+    run_command: Callable[[list[str]], int]
+
+    @property
+    def templates(self) -> Path | None:
+        """The folder of templates that the input names."""
+        named = self.inputs.text("templates")
+        return self.root / named if named else None
+
+    def variable(self, name: str) -> str:
+        """A variable that an earlier stage of the action set."""
+        value = self.environ.get(name, "")
+        if not value:
+            raise UsageError(f"{name} is not set", remedy="only action.yml starts this command")
+        return value
+
+    def output(self, **values: str) -> None:
+        """Set outputs of the step; `_` in a name stands for `-`."""
+        path = self.environ.get("GITHUB_OUTPUT", "")
+        for name, value in values.items():
+            delimiter = f"routing_{secrets.token_hex(16)}"
+            _append(path, f"{name.replace('_', '-')}<<{delimiter}\n{value}\n{delimiter}\n")
+
+    def summarise(self, markdown: str) -> None:
+        """Append to the job summary; what does not fit is left out, and a line says so."""
+        path = self.environ.get("GITHUB_STEP_SUMMARY", "")
+        room = SUMMARY_BYTES - (Path(path).stat().st_size if path and Path(path).exists() else 0)
+        data = f"{markdown.rstrip()}\n".encode()
+        if len(data) > room:
+            kept = data[: max(0, room - len(_CUT))].rpartition(b"\n")[0]
+            data = kept + _CUT if room > len(_CUT) else b""
+        _append(path, data.decode("utf-8", "ignore"))
+
+    def say(self, level: str, message: str) -> None:
+        """Write an annotation to the log: notice, warning or error."""
+        for character in "%\r\n":
+            message = message.replace(character, f"%{ord(character):02X}")
+        _write(f"::{level} title=routing-action::{message}\n")
+
+    def quote(self, text: str) -> None:
+        """Show text from anywhere in the log, where the runner obeys none of it."""
+        with _without_commands():
+            _write(text)
+
+    def call(self, arguments: list[str]) -> tuple[int, str]:
+        """Run a command of the command line; its exit code, and what it wrote to stdout.
+
+        That text and its lifecycle lines reach the log too, where the runner obeys none of it.
+        """
+        shown = io.StringIO()
+        with _without_commands():
+            with redirect_stdout(shown):
+                code = self.run_command(arguments)
+            _write(shown.getvalue())
+        return code, shown.getvalue()
+
+
+def read_step(run_command: Callable[[list[str]], int]) -> Step:
+    """The step that this process is; its own variables leave the process's environment.
+
+    A run takes variables called `..._KEY` for secrets, and would redact `claude` wherever a leg
+    is called so.
+    """
+    environ = dict(os.environ)
+    for name in environ:
+        if name.startswith(_OURS):
+            del os.environ[name]
+    return Step(environ, Inputs(environ), read_context(environ), Path.cwd(), run_command)
+
+
+@contextmanager
+def _without_commands() -> Iterator[None]:
+    """Keep the runner from obeying what is printed meanwhile: agents and cases write it."""
+    token = secrets.token_hex(16)
+    _write(f"::stop-commands::{token}\n")
+    try:
+        yield
+    finally:
+        _write(f"::{token}::\n")
+
+
+def _append(path: str, text: str) -> None:
+    """Nothing where no runner asks for it."""
+    if path:
+        with Path(path).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+
+
+def _write(text: str) -> None:
+    sys.stderr.flush()
+    sys.stdout.write(text)
+    sys.stdout.flush()
