@@ -36,5 +36,6 @@ def measure(rounds: int, small: bool) -> Iterator[Row]:
 
 
 def _total(runs: int, argv: list[str]) -> float:
-    """Seconds of some runs."""
+    """Seconds of some runs, after one that warms the caches."""
+    run_measured(argv)
     return sum(run_measured(argv).wall for _ in range(runs))
