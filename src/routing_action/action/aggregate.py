@@ -21,7 +21,7 @@ from routing_action.gate.histories import FallbackHistory, GitHistory
 from routing_action.gate.judge import Judged, Judgement, judge
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion, Policy
-from routing_action.git.command import find_head
+from routing_action.git.command import resolve
 from routing_action.github.context import Context
 from routing_action.github.history import ApiHistory
 from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
@@ -79,7 +79,7 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
     inputs, context = step.inputs, step.context
     merge_base_of, ref = choose_base(context, inputs.text("baseline-ref"))
     unmeasured = inputs.choice("unmeasured", ("fail", "neutral"))
-    head = find_head(step.root) or context.sha or None
+    head = resolve(step.root, "HEAD") or context.sha or None
     nothing_to_run = jobs.nothing_to_run and not jobs.legs
     asked = Judgement(
         folders=(legs,),

@@ -23,7 +23,7 @@ from routing_action.corpus.case import FILL_IN
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.tiers import compute_tier
-from routing_action.git.command import find_head
+from routing_action.git.command import resolve
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
 from routing_action.run.evaluate import run_self_test
@@ -108,7 +108,7 @@ def _settings(given: Given) -> RunSettings:
         stop_early=given["stop_early"],
         confirm=given["confirm"],
         fail_on_infra=given["fail_on_infra"],
-        commit=find_head(Path.cwd()),
+        commit=resolve(Path.cwd(), "HEAD"),
         config_file=own.file,
         config_sha256=own.sha256,
         environ=dict(os.environ),

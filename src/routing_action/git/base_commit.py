@@ -1,7 +1,7 @@
 """Finds the commit that a pull request is compared with, and reads files as they were at it.
 
 It changes neither the working tree nor the index nor a branch; what a shallow clone lacks is
-fetched through `harness.fetch`.
+fetched.
 """
 
 from __future__ import annotations
@@ -13,16 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.git.command import find_work_tree, resolve, run_git
+from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
 from routing_action.git.fetch import choose_remote, fetch
-from routing_action.git.merge_base import (
-    Found,
-    find_commit,
-    find_merge_bases,
-    read_dates,
-    require_head,
-    require_work_tree,
-)
+from routing_action.git.merge_base import find_commit, find_merge_bases, read_dates
 
 _SYMLINK = "120000"
 _PARTIAL_CLONE = "check out without a `filter`, or fetch the missing files with `git fetch`"
@@ -53,7 +46,12 @@ def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -
     be fetched.
     """
     top = require_work_tree(repository)
-    head = require_head(top)
+    head = resolve(top, "HEAD")
+    if head is None:
+        raise HarnessError(
+            f"the repository at {top} has no commit checked out",
+            remedy="commit something, or check out a commit that exists",
+        )
     base = find_commit(top, ref, environ)
     bases = find_merge_bases(top, base, head, environ)
     if not bases:
@@ -61,7 +59,10 @@ def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -
             f"{base.name} and HEAD have no commit in common",
             remedy="name the branch that the pull request is to be merged into",
         )
-    return _choose(top, base, bases)
+    dates = zip(read_dates(top, bases), bases, strict=True)
+    (_, date), sha = min(dates, key=lambda dated: (-dated[0][0], dated[1]))
+    several = f", the youngest of {len(bases)}" if len(bases) > 1 else ""
+    return BaseCommit(sha, date, f"merge base of {base} and HEAD{several}")
 
 
 def resolve_commit(repository: Path, ref: str, *, environ: Mapping[str, str]) -> BaseCommit:
@@ -127,13 +128,6 @@ def changed_paths(repository: Path, ref: str, *, environ: Mapping[str, str]) -> 
     return tuple(sorted({name.rstrip("/") for name in names if name}))
 
 
-def _choose(top: Path, base: Found, bases: tuple[str, ...]) -> BaseCommit:
-    dates = zip(read_dates(top, bases), bases, strict=True)
-    (_, date), sha = min(dates, key=lambda dated: (-dated[0][0], dated[1]))
-    several = f", the youngest of {len(bases)}" if len(bases) > 1 else ""
-    return BaseCommit(sha, date, f"merge base of {base} and HEAD{several}")
-
-
 # --- files ------------------------------------------------------------------------------------
 
 
@@ -177,30 +171,26 @@ def _absolute(path: Path) -> tuple[Path, Path]:
 def _find_blob(top: Path, commit: BaseCommit, name: str, path: Path) -> str | None:
     """The id of the file's content at the commit; None where it was not there."""
     parts = name.split("/")
-    names = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-    specs = (f":(top,literal){each}" for each in names)
-    listing = run_git(("ls-tree", "-t", "-z", "--full-tree", commit.sha, "--", *specs), top)
-    records = (record.partition("\t") for record in listing.split("\0") if record)
-    entries = {listed: entry.split() for entry, _, listed in records}
-    for each in names:
-        mode, kind, blob = entries.get(each, ("", "", ""))
+    kind = blob = problem = ""
+    for each in ("/".join(parts[: count + 1]) for count in range(len(parts))):
+        args = ("ls-tree", "-z", "--full-tree", commit.sha, "--", f":(top,literal){each}")
+        entry = run_git(args, top).partition("\t")[0].split()
+        if not entry:
+            return None
+        mode, kind, blob = entry
         if mode == _SYMLINK:
-            raise _not_a_file(path, commit, f"{each} was a symbolic link, which is not followed")
+            problem = f"{each} was a symbolic link, which is not followed"
         if kind == "commit":
-            raise _not_a_file(path, commit, f"{each} was a submodule, which has its own history")
-        if each == name and kind == "tree":
-            raise _not_a_file(path, commit, "it was a folder")
-        if each == name and kind == "blob":
-            return blob
-    return None
-
-
-def _not_a_file(path: Path, commit: BaseCommit, what: str) -> DocumentError:
-    return DocumentError(
-        f"at commit {commit.sha[:12]} {what}",
-        file=str(path),
-        remedy="name a regular file of the repository itself",
-    )
+            problem = f"{each} was a submodule, which has its own history"
+        if problem:
+            break
+    if problem or kind == "tree":
+        raise DocumentError(
+            f"at commit {commit.sha[:12]} {problem or 'it was a folder'}",
+            file=str(path),
+            remedy="name a regular file of the repository itself",
+        )
+    return blob
 
 
 def _read_blob(top: Path, blob: str, environ: Mapping[str, str] | None) -> bytes:

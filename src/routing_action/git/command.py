@@ -91,20 +91,22 @@ def find_work_tree(folder: Path) -> Path | None:
     )
 
 
-def find_head(repository: Path) -> str | None:
-    """The full id of the commit that is checked out; None where git knows of none here."""
-    try:
-        top = find_work_tree(repository)
-    except HarnessError:
-        return None
-    return resolve(top, "HEAD") if top else None
+def require_work_tree(repository: Path) -> Path:
+    """The top of the work tree that the folder lies in; HarnessError where there is none."""
+    top = find_work_tree(repository)
+    if top is None:
+        raise HarnessError(
+            f"{repository} is in no git repository with a working tree",
+            remedy="run in a clone of the repository, for example after actions/checkout",
+        )
+    return top
 
 
-def resolve(top: Path, name: str) -> str | None:
-    """The full id of the commit that a name stands for in this clone."""
+def resolve(folder: Path, name: str) -> str | None:
+    """The full id of the commit that a name stands for; None where git knows of none here."""
     args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     try:
-        return run_git(args, top).strip()
+        return run_git(args, folder).strip()
     except HarnessError:
         return None
 
@@ -112,18 +114,17 @@ def resolve(top: Path, name: str) -> str | None:
 def _start(
     args: Sequence[str], cwd: Path, timeout_seconds: float, settings: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:
-    options = [word for setting in (*_CONFIGURATION, *settings) for word in ("-c", setting)]
-    environment = {**_FIXED, "PATH": os.environ.get("PATH", os.defpath)}
     if not cwd.is_dir():
         raise HarnessError(f"{cwd} is not a folder", remedy="name a folder that exists")
     program = shutil.which("git")
     if program is None:
         raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
+    options = [word for setting in (*_CONFIGURATION, *settings) for word in ("-c", setting)]
     try:
         return subprocess.run(
             [program, *options, *args],
             cwd=cwd,
-            env=environment,
+            env={**_FIXED, "PATH": os.environ.get("PATH", os.defpath)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_seconds,

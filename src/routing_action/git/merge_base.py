@@ -1,6 +1,6 @@
 """Finds commits by name and their best common ancestors, in clones whose history is cut as well.
 
-What is missing is fetched through `harness.fetch`; no file of a working tree is read here.
+What is missing is fetched; no file of a working tree is read here.
 """
 
 from __future__ import annotations
@@ -10,14 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import HarnessError, UsageError
-from routing_action.git.command import find_work_tree, resolve, run_git
-from routing_action.git.fetch import (
-    FULL_HISTORY,
-    NotThereError,
-    fetch,
-    fetch_ref,
-    split_remote,
-)
+from routing_action.git.command import resolve, run_git
+from routing_action.git.fetch import FULL_HISTORY, NotThereError, fetch, fetch_ref, split_remote
 
 _FIRST_DEPTH = 50
 _DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
@@ -36,42 +30,12 @@ class Found:
         return f"{self.name} (fetched from {self.remote})" if self.remote else self.name
 
 
-def require_work_tree(repository: Path) -> Path:
-    """The top of the work tree that the folder lies in; HarnessError where there is none."""
-    top = find_work_tree(repository)
-    if top is None:
-        raise HarnessError(
-            f"{repository} is in no git repository with a working tree",
-            remedy="run in a clone of the repository, for example after actions/checkout",
-        )
-    return top
-
-
-def require_head(top: Path) -> str:
-    """The full id of the commit that is checked out; HarnessError where there is none yet."""
-    head = resolve(top, "HEAD")
-    if head is None:
-        raise HarnessError(
-            f"the repository at {top} has no commit checked out",
-            remedy="commit something, or check out a commit that exists",
-        )
-    return head
-
-
 def _check_ref(ref: str) -> None:
-    """Refuse, before git sees it, what git could take for an option or nothing can be named."""
-    problem = ""
-    if not ref:
-        problem = "is empty"
-    elif ref.startswith("-"):
-        problem = "starts with '-'"
-    elif len(ref) > _LONGEST_REF:
-        problem = f"has more than {_LONGEST_REF} characters"
-    elif any(not sign.isprintable() and not "\udc80" <= sign <= "\udcff" for sign in ref):
-        problem = "holds a sign that is not printable"
-    if problem:
+    """Stop, before git sees it, what git could take for an option or nothing can be named."""
+    is_printable = all(sign.isprintable() or "\udc80" <= sign <= "\udcff" for sign in ref)
+    if ref.startswith("-") or not is_printable or not 0 < len(ref) <= _LONGEST_REF:
         raise UsageError(
-            f"the git ref {ref[:100]!a} {problem}",
+            f"the git ref {ref[:100]!a} cannot be the name of a branch, tag or commit",
             remedy="name a branch, a tag or a commit, such as origin/main",
         )
 
@@ -116,7 +80,9 @@ def find_merge_bases(
     cannot be completed.
     """
     for step in (*_DEEPENING, ""):
-        bases = _merge_bases(top, base.sha, head)
+        # `git merge-base --all` would not tell "none" apart from a failure
+        lines = run_git(("rev-parse", f"{base.sha}...{head}"), top).split()
+        bases = tuple(sorted(line[1:] for line in lines if line.startswith("^")))
         if not _may_hide_more(top, base.sha, head, bases):
             return bases
         if step:
@@ -127,12 +93,6 @@ def find_merge_bases(
     )
 
 
-def _merge_bases(top: Path, base: str, head: str) -> tuple[str, ...]:
-    """What `git merge-base --all` lists; `git rev-parse` tells "none" apart from a failure."""
-    lines = run_git(("rev-parse", f"{base}...{head}"), top).split()
-    return tuple(sorted(line[1:] for line in lines if line.startswith("^")))
-
-
 def _shallow_commits(top: Path) -> frozenset[str]:
     """The commits whose parents the clone does not have; empty where it is complete."""
     listing = top / run_git(("rev-parse", "--git-path", "shallow"), top).removesuffix("\n")
@@ -141,11 +101,8 @@ def _shallow_commits(top: Path) -> frozenset[str]:
 
 def _open_ends(top: Path, *revisions: str) -> tuple[str, ...]:
     """The commits at which the history of these revisions is cut off; git shows them as roots."""
-    shallow = _shallow_commits(top)
-    if not shallow:
-        return ()
     roots = run_git(("rev-list", "--max-parents=0", *revisions), top).split()
-    return tuple(sorted(shallow.intersection(roots)))
+    return tuple(sorted(_shallow_commits(top).intersection(roots)))
 
 
 def _may_hide_more(top: Path, base: str, head: str, bases: tuple[str, ...]) -> bool:
