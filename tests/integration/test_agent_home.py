@@ -97,7 +97,7 @@ def test_a_login_file_is_copied_and_nothing_else_of_the_user(tmp_path: Path) -> 
     copy = home.path / ".fake/auth.json"
     assert copy.read_text() == "login"
     assert copy.stat().st_mode & 0o777 == 0o600
-    assert home.notes == ("the login file .fake/auth.json was copied in",)
+    assert home.notes == ("the login file .fake/auth.json was copied into the agent's home",)
     copy.write_text("refreshed")
     assert (user / ".fake/auth.json").read_text() == "login"
 
@@ -197,7 +197,7 @@ def test_a_shared_cache_is_linked_and_outlives_the_home(tmp_path: Path) -> None:
 )
 def test_a_record_cannot_lead_out_of_the_home(tmp_path: Path, record: Provider) -> None:
     """A custom provider's path is checked before anything is written there."""
-    with pytest.raises(UsageError, match="no path inside an agent home"):
+    with pytest.raises(UsageError, match="not a path inside an agent home"):
         make_agent_home(
             record, tmp_path / "home", user_home=tmp_path, cache_root=tmp_path / "caches"
         )

@@ -868,7 +868,7 @@ def test_a_fetch_asks_nobody_and_is_about_its_own_repository(tmp_path: Path) -> 
     """No prompt, no variable of a hook around it; the caller's proxy and configuration stay."""
     environ = fake_git(tmp_path / "bin", f"env >'{tmp_path}/env'; cat >'{tmp_path}/in'; exit 3")
     callers = {"GIT_DIR": "/a/b", "GIT_TRACE": "1", "https_proxy": "p", "GIT_CONFIG_COUNT": "0"}
-    with pytest.raises(HarnessError, match="it did not say why"):
+    with pytest.raises(HarnessError, match="it gave no reason"):
         fetch(tmp_path, "origin", ("main",), environ={**environ, **callers})
     seen = (tmp_path / "env").read_text().splitlines()
     assert {"GIT_TERMINAL_PROMPT=0", "https_proxy=p", "GIT_CONFIG_COUNT=0"} <= set(seen)

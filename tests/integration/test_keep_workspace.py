@@ -56,7 +56,7 @@ def test_no_login_is_kept(project: Project) -> None:
     """The agent's home goes: logins were copied in there, and agents refresh them there."""
     project.write_cases(loads("one"))
     done = project.run("--keep-workspace")
-    assert "was copied in" in done.column("notes")[0][0]
+    assert "was copied into" in done.column("notes")[0][0]
     (folder,) = left_in(project)
     assert [path.name for path in folder.iterdir()] == ["repo"]
     assert list(folder.rglob("*credentials*")) == []

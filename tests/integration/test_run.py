@@ -554,7 +554,7 @@ def test_a_skill_that_could_not_be_staged_blames_no_agent(
     monkeypatch.setattr("routing_action.run.workspace.staging.remove_tree", lambda _: stuck)
     done = project.run("--skills", ".claude/skills")
     assert (done.column("status"), done.column("outcome")) == (["infra_error"], ["not_run"])
-    assert "could not make room for a staged skill" in done.column("error")[0]
+    assert "could not be replaced by the staged skill" in done.column("error")[0]
 
 
 def test_a_prompt_that_is_still_to_be_written_is_not_paid_for(project: Project) -> None:

@@ -68,7 +68,7 @@ def test_a_plugin_gives_its_skills_and_those_it_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ('{"skills": 3}', "field skills"),
         ('{"skills": ["../other"]}', "inside the plugin"),
         ('{"skills": "/etc"}', "inside the plugin"),
@@ -118,7 +118,7 @@ def test_skills_are_copied_into_the_first_folder_of_the_provider(tmp_path: Path)
         ".agents/skills/b/SKILL.md",
     ]
     assert (tmp_path / "ws/.agents/skills/a/run.sh").stat().st_mode & 0o100
-    assert notes == ("out led out of the tree and were left out (links)",)
+    assert notes == ("left out (links out of the tree): out",)
 
 
 def test_a_staged_skill_replaces_the_workspace_s_own_of_that_name(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_a_staged_skill_replaces_the_workspace_s_own_of_that_name(tmp_path: Path
         ".codex/skills/own/SKILL.md",
     ]
     assert notes == (
-        ".agents/skills/a made room for the skill that was staged",
-        ".codex/skills/a made room for the skill that was staged",
+        ".agents/skills/a was replaced by the staged skill",
+        ".codex/skills/a was replaced by the staged skill",
     )
 
 
@@ -188,7 +188,7 @@ def test_an_own_skill_that_cannot_make_room_is_an_error(
     write(tmp_path / "ws", skill_files(".agents/skills", "a"))
     stuck = ("a: Operation not permitted",)
     monkeypatch.setattr(staging, "remove_tree", lambda _: stuck)
-    with pytest.raises(HarnessError, match="could not make room"):
+    with pytest.raises(HarnessError, match="could not be replaced"):
         stage(tmp_path / "ws", tmp_path / "skills")
 
 

@@ -427,8 +427,9 @@ def test_links_that_leave_the_tree_are_dropped(tmp_path: Path, temp_root: Path) 
     assert (path / "good").read_text() == "a"
     assert str((path / "sub/up").readlink()) == "../b.txt"
     (note,) = template.notes
-    assert note.startswith(
-        "absolute, absolute-inside, back-again, first, folder and 6 more led out"
+    assert note == (
+        "left out (links out of the tree): "
+        "absolute, absolute-inside, back-again, first, folder and 6 more"
     )
 
 
@@ -532,7 +533,7 @@ def test_what_cannot_be_read_is_left_out_and_named() -> None:
         assert files_below(path) == ["a"]
         assert template.notes == (
             "folder/ could not be listed and was left out",
-            "closed could not be read and were left out",
+            "left out (cannot be read): closed",
         )
 
 
@@ -543,9 +544,7 @@ def test_only_regular_files_are_copied(tmp_path: Path) -> None:
     (tmp_path / "tree/link").symlink_to("a")
     (tmp_path / "copy").mkdir()
     tree = Tree(tmp_path / "tree", ("a", "link", "missing", "pipe"))
-    assert copy_tree(tree, tmp_path / "copy") == (
-        "link, missing, pipe could not be read and were left out",
-    )
+    assert copy_tree(tree, tmp_path / "copy") == ("left out (cannot be read): link, missing, pipe",)
     assert files_below(tmp_path / "copy") == ["a"]
 
 

@@ -34,7 +34,7 @@ class Redactor:
     or without `\u` escapes for other letters, with `\/`, with `\u003c`); URL-quoted; and in
     base64 (also in the middle of something encoded, as in a Basic authorization header). Of a
     value of several lines each line of 12 or more characters counts too. Values of fewer than 6
-    characters are ignored: they would blot out ordinary text. Longer forms go first.
+    characters are ignored: ordinary text would be lost. Longer forms go first.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:

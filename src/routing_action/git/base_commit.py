@@ -37,13 +37,10 @@ def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -
     """What `git merge-base REF HEAD` gives for the tree under test.
 
     That is the base's tip where GitHub's merge commit is checked out, the fork point where the
-    pull request's head is. REF is looked for as it is, then as `origin/REF`, and then fetched.
-    Of several merge bases (criss-cross merges) the youngest by committer date is taken, of
-    equally old ones that with the lowest id; `how` tells their number. A shallow clone is
-    deepened by 50 and 500 commits, then wholly, until no better merge base can be hidden in what
-    it lacks. Raises UsageError for a ref that cannot be one or that nobody knows, HarnessError
-    where there is no repository, no commit, no common history, or the history is cut and cannot
-    be fetched.
+    pull request's head is. Of several (criss-cross merges) the youngest by committer date is
+    taken, of equally old ones that with the lowest id; `how` tells their number. Raises
+    HarnessError where there is no repository, no commit or no common history; else as
+    `find_commit` and `find_merge_bases` do, which fetch what this clone lacks.
     """
     top = require_work_tree(repository)
     head = resolve(top, "HEAD")
@@ -66,11 +63,7 @@ def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -
 
 
 def resolve_commit(repository: Path, ref: str, *, environ: Mapping[str, str]) -> BaseCommit:
-    """The commit that REF names, itself; looked for and fetched as `find_merge_base` does.
-
-    Raises UsageError for a ref that cannot be one or that nobody knows, HarnessError where there
-    is no repository or no way to fetch.
-    """
+    """The commit that REF names; raises as `find_commit`, HarnessError without a repository."""
     top = require_work_tree(repository)
     found = find_commit(top, ref, environ)
     (date,) = read_dates(top, (found.sha,))

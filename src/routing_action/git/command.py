@@ -10,7 +10,6 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from routing_action.errors import HarnessError
 
@@ -20,24 +19,22 @@ NEUTRAL_EMAIL = "developer@example.com"
 _NEUTRAL_DATE = "2024-01-01T00:00:00+0000"
 
 # git(1), "Environment Variables": no system or user configuration, no prompt, no optional lock.
-_FIXED: Mapping[str, str] = MappingProxyType(
-    {
-        "HOME": os.devnull,
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_AUTHOR_NAME": NEUTRAL_NAME,
-        "GIT_AUTHOR_EMAIL": NEUTRAL_EMAIL,
-        "GIT_AUTHOR_DATE": _NEUTRAL_DATE,
-        "GIT_COMMITTER_NAME": NEUTRAL_NAME,
-        "GIT_COMMITTER_EMAIL": NEUTRAL_EMAIL,
-        "GIT_COMMITTER_DATE": _NEUTRAL_DATE,
-    }
-)
+_FIXED: Mapping[str, str] = {
+    "HOME": os.devnull,
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_AUTHOR_NAME": NEUTRAL_NAME,
+    "GIT_AUTHOR_EMAIL": NEUTRAL_EMAIL,
+    "GIT_AUTHOR_DATE": _NEUTRAL_DATE,
+    "GIT_COMMITTER_NAME": NEUTRAL_NAME,
+    "GIT_COMMITTER_EMAIL": NEUTRAL_EMAIL,
+    "GIT_COMMITTER_DATE": _NEUTRAL_DATE,
+}
 
 # A container job often runs as another user than the checkout's owner; the caller named this
 # repository, and nothing of its configuration is run: safe.directory=* only lets it be read.
@@ -51,28 +48,38 @@ _CONFIGURATION = (
     "safe.directory=*",
 )
 
+_REMARKS = ("warning:", "hint:")
 _NO_WORK_TREE = (b"not a git repository", b"must be run in a work tree")
 
 
-def run_git(
-    args: Sequence[str],
-    cwd: Path,
-    *,
-    settings: Sequence[str] = (),
-    timeout_seconds: float = TIMEOUT_SECONDS,
-) -> str:
+def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> str:
     """What git printed on stdout; bytes that are no UTF-8 come as surrogates (os.fsdecode).
 
-    `settings` are for this command alone, as `git -c` takes them.
     Raises HarnessError where git is missing, takes too long or exits with another code than 0.
     """
-    done = _start(args, cwd, timeout_seconds, settings)
+    done = _start(args, cwd, timeout_seconds)
     if done.returncode != 0:
         raise HarnessError(
-            f"git {args[0]} failed in {cwd} with exit code {done.returncode}: {_reason(done)}",
+            f"git {args[0]} failed in {cwd} with exit code {done.returncode}: "
+            f"{first_complaint(done.stderr)}",
             remedy=f"run `git {args[0]}` in that folder by hand to see why",
         )
     return os.fsdecode(done.stdout)
+
+
+def find_git(search_path: str) -> str:
+    """The program on a PATH; HarnessError where there is none."""
+    program = shutil.which("git", path=search_path)
+    if program is None:
+        raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
+    return program
+
+
+def first_complaint(stderr: bytes) -> str:
+    """The first line that is no mere remark, cut to a bounded length."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
+    errors = [line for line in lines if line and not line.lower().startswith(_REMARKS)]
+    return next(iter(errors or filter(None, lines)), "it gave no reason")[:300]
 
 
 def find_work_tree(folder: Path) -> Path | None:
@@ -86,7 +93,7 @@ def find_work_tree(folder: Path) -> Path | None:
     if any(reason in done.stderr for reason in _NO_WORK_TREE):
         return None
     raise HarnessError(
-        f"git could not read the repository at {folder}: {_reason(done)}",
+        f"git could not read the repository at {folder}: {first_complaint(done.stderr)}",
         remedy="repair the repository, or run on a copy of the folder without its .git",
     )
 
@@ -112,19 +119,17 @@ def resolve(folder: Path, name: str) -> str | None:
 
 
 def _start(
-    args: Sequence[str], cwd: Path, timeout_seconds: float, settings: Sequence[str] = ()
+    args: Sequence[str], cwd: Path, timeout_seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
     if not cwd.is_dir():
         raise HarnessError(f"{cwd} is not a folder", remedy="name a folder that exists")
-    program = shutil.which("git")
-    if program is None:
-        raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
-    options = [word for setting in (*_CONFIGURATION, *settings) for word in ("-c", setting)]
+    search_path = os.environ.get("PATH", os.defpath)
+    options = [word for setting in _CONFIGURATION for word in ("-c", setting)]
     try:
         return subprocess.run(
-            [program, *options, *args],
+            [find_git(search_path), *options, *args],
             cwd=cwd,
-            env={**_FIXED, "PATH": os.environ.get("PATH", os.defpath)},
+            env={**_FIXED, "PATH": search_path},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_seconds,
@@ -135,9 +140,3 @@ def _start(
             f"git {args[0]} did not end within {timeout_seconds:g} s in {cwd}",
             remedy="look for a slow or network file system, or a lock that git waits for",
         ) from error
-
-
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The first line of what git complained about, cut to a bounded length."""
-    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[0][:300] if lines else "it did not say why"

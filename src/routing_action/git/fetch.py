@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from routing_action.errors import HarnessError, UsageError
 from routing_action.files.redaction import MASK, Redactor, secret_values
-from routing_action.git.command import run_git
+from routing_action.git.command import find_git, first_complaint, run_git
 
 FETCH_TIMEOUT_SECONDS = 600.0
 FULL_HISTORY = (
@@ -41,16 +39,13 @@ _OTHER_REPOSITORY = frozenset(
     for name in "DIR WORK_TREE COMMON_DIR INDEX_FILE OBJECT_DIRECTORY NAMESPACE PREFIX"
     " ALTERNATE_OBJECT_DIRECTORIES SHALLOW_FILE GRAFT_FILE CURL_VERBOSE NO_LAZY_FETCH".split()
 )
-_NO_PROMPT: Mapping[str, str] = MappingProxyType(
-    {"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never", "LC_ALL": "C"}
-)
+_NO_PROMPT = {"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never", "LC_ALL": "C"}
 
-_NOT_THERE = ("couldn't find remote ref", "not our ref", "unadvertised object")
+_NOT_THERE = (b"couldn't find remote ref", b"not our ref", b"unadvertised object")
 _COMMIT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
 _USER_IN_URL = re.compile(r"(?<=://)[^\s'\"]*@")
 _QUERY_OF_URL = re.compile(r"(://[^\s'\"?]*\?)[^\s'\"]+")
 _TOKEN = re.compile(r"\b(?:gh[a-z]_|github_pat_|glpat-)[\w-]+")
-_REMARKS = ("warning:", "hint:")
 _MOST_SHOWN = 1 << 16
 
 
@@ -74,9 +69,7 @@ def fetch(
     HarnessError where git is missing, takes too long or fails, with the first line that git
     complained in.
     """
-    program = shutil.which("git", path=environ.get("PATH", os.defpath))
-    if program is None:
-        raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
+    program = find_git(environ.get("PATH", os.defpath))
     settings = [word for setting in _CONFIGURATION for word in ("-c", setting)]
     command = [program, *settings, "fetch", *_OPTIONS, *options, "--", remote, *refs]
     code, complaint = _run(command, top, _own_environment(environ), timeout_seconds)
@@ -86,9 +79,10 @@ def fetch(
             remedy=FULL_HISTORY,
         )
     if code != 0:
-        refused = any(reason in complaint.lower() for reason in _NOT_THERE)
-        error = NotThereError if refused else HarnessError
-        reason = _first_line(redact_addresses(complaint, environ))
+        is_missing = any(reason in complaint.lower() for reason in _NOT_THERE)
+        error = NotThereError if is_missing else HarnessError
+        shown = redact_addresses(complaint.decode("utf-8", "replace"), environ)
+        reason = first_complaint(shown.encode())
         raise error(f"git fetch from {remote} failed: {reason}", remedy=FULL_HISTORY)
 
 
@@ -105,7 +99,7 @@ def fetch_ref(
     if not remote:
         raise HarnessError(
             f"{ref} is not in this clone, and there is no remote to fetch it from",
-            remedy=f"{FULL_HISTORY}; asked is the remote called origin, or the only one",
+            remedy=f"{FULL_HISTORY}; the remote has to be called origin, or be the only one",
         )
     for source, target in _sources(remote, name):
         if target and not _is_well_formed(top, source):
@@ -184,7 +178,7 @@ def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _run(
     command: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout_seconds: float
-) -> tuple[int | None, str]:
+) -> tuple[int | None, bytes]:
     """The exit code, None where it took too long, and what was printed on stderr.
 
     It is cut off from the terminal, where ssh would ask, and leads a group of its own, so that
@@ -211,11 +205,4 @@ def _run(
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
         stderr.seek(0)
-        return code, stderr.read(_MOST_SHOWN).decode("utf-8", "replace")
-
-
-def _first_line(complaint: str) -> str:
-    """The first line that is no mere remark, cut to a bounded length."""
-    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
-    errors = [line for line in lines if not line.lower().startswith(_REMARKS)]
-    return (errors or lines or ["it did not say why"])[0][:300]
+        return code, stderr.read(_MOST_SHOWN)

@@ -74,10 +74,10 @@ def _depth_of_a_new_ref(top: Path) -> tuple[str, ...]:
 def find_merge_bases(
     top: Path, base: Found, head: str, environ: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The best common ancestors, sorted; a shallow clone is deepened step by step for them.
+    """The best common ancestors, sorted; empty where the histories are unrelated.
 
-    Empty where the histories are unrelated. Raises HarnessError where the clone is cut and
-    cannot be completed.
+    A shallow clone is deepened by 50 and 500 commits, then wholly, until no better one can be
+    hidden in what it lacks. Raises HarnessError where it cannot be completed.
     """
     for step in (*_DEEPENING, ""):
         # `git merge-base --all` would not tell "none" apart from a failure

@@ -156,7 +156,7 @@ def _inside(home: Path, relative: str) -> Path:
     parts = PurePosixPath(relative)
     if parts.is_absolute() or ".." in parts.parts:
         raise UsageError(
-            f"{relative} is no path inside an agent home",
+            f"{relative} is not a path inside an agent home",
             remedy="write a relative path without `..` in the provider's record",
         )
     return home / parts
@@ -187,7 +187,8 @@ def _copy_login(name: str, source: Path, home: Path, field: str) -> list[str]:
     if field and not (login := _cut_out(login, field)):
         return []
     _write_private(target, login)
-    return [f"{field or 'the login file'}{' of' if field else ''} {name} was copied in"]
+    what = f"{field} of {name}" if field else f"the login file {name}"
+    return [f"{what} was copied into the agent's home"]
 
 
 def _write_private(target: Path, content: bytes) -> None:

@@ -71,6 +71,11 @@ class AnswerKeys:
         whole = PurePosixPath(path)
         return any(str(part) in self.hidden for part in (whole, *whole.parents))
 
+    def visible(self, paths: Iterable[str]) -> list[str]:
+        """The relative paths that tell no answer: nothing hidden, no results, no report of ours."""
+        allowed = without_results(path for path in paths if not self.hide(path))
+        return [path for path in allowed if not _is_report(f"{self.root}/{path}")]
+
 
 def without_results(paths: Iterable[str]) -> list[str]:
     """The paths that do not belong to a batch of an earlier run, wherever it was put.
@@ -79,33 +84,22 @@ def without_results(paths: Iterable[str]) -> list[str]:
     holds `results.json` or the proof log, all below a downloaded `routing-results-KEY-aN`, every
     proof log, and the `results.json` and `transcripts/` that lie beside one.
     """
-    listed = list(paths)
-    hidden: set[str] = set()
+    listed = [PurePosixPath(path) for path in paths]
+    hidden: set[PurePosixPath] = set()
     for path in listed:
-        folder, _, name = path.rpartition("/")
-        if name in _BATCH_FILES and _BATCH_NAME.fullmatch(folder.rpartition("/")[2]):
-            hidden.add(folder)
-        if name == _PROOF_LOG:
-            hidden.update(f"{folder}/{beside}".lstrip("/") for beside in _BESIDE_A_PROOF_LOG)
-    return [path for path in listed if not _is_result(path, hidden)]
+        if path.name in _BATCH_FILES and _BATCH_NAME.fullmatch(path.parent.name):
+            hidden.add(path.parent)
+        if path.name == _PROOF_LOG:
+            hidden.update(path.parent / beside for beside in _BESIDE_A_PROOF_LOG)
+    return [str(path) for path in listed if not _is_result(path, hidden)]
 
 
-def _is_result(path: str, hidden: set[str]) -> bool:
-    parts = path.split("/")
-    if any(_ARTIFACT_NAME.fullmatch(part) for part in parts[:-1]):
-        return True
-    return any("/".join(parts[: index + 1]) in hidden for index in range(len(parts)))
+def _is_result(path: PurePosixPath, hidden: set[PurePosixPath]) -> bool:
+    is_hidden = not hidden.isdisjoint((path, *path.parents))
+    return is_hidden or any(_ARTIFACT_NAME.fullmatch(folder.name) for folder in path.parents)
 
 
-def without_reports(root: Path, paths: Iterable[str]) -> list[str]:
-    """The paths, relative to a folder, of files that are no report of ours.
-
-    Reports hold prompts and expectations. They are known by how they begin, wherever somebody
-    wrote them and under whatever name.
-    """
-    return [path for path in paths if not _is_report(root, path)]
-
-
-def _is_report(root: Path, path: str) -> bool:
+def _is_report(path: str) -> bool:
+    """True for what begins as a report, wherever somebody wrote it and under whatever name."""
     beginning = _REPORTS.get(PurePosixPath(path).suffix.lower())
-    return beginning is not None and bool(beginning.match(read_head(f"{root}/{path}", _HEAD_BYTES)))
+    return beginning is not None and bool(beginning.match(read_head(path, _HEAD_BYTES)))

@@ -74,7 +74,7 @@ def stage_skills(
 ) -> tuple[str, ...]:
     """Copy skills into the provider's first skill folder of a workspace; give notes for people.
 
-    Skills of the same name that the workspace had, in any of the provider's folders, make room,
+    Skills of the same name that the workspace had, in any of the provider's folders, are removed,
     so that the agent cannot load another copy; its other skills stay. Answer keys, caches, `.git`
     and links that leave a skill's folder are not copied. Raises HarnessError where the workspace
     cannot be written, UsageError where the provider has no skill folder.
@@ -148,7 +148,7 @@ def _plugin_folders(source: Path) -> tuple[Path, ...]:
         plugin = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
         raise DocumentError(
-            "is no JSON", file=str(file), remedy="correct the plugin's file"
+            "is not JSON", file=str(file), remedy="correct the plugin's file"
         ) from error
     listed = plugin.get("skills", []) if isinstance(plugin, dict) else []
     extra = [listed] if isinstance(listed, str) else listed
@@ -202,12 +202,12 @@ def _make_room(workspace: Path, folders: Iterable[str], skill: Skill) -> list[st
         failures = remove_tree(path)
         if failures:
             raise HarnessError(
-                f"{path} could not make room for a staged skill: {failures[0]}",
+                f"{path} could not be replaced by the staged skill: {failures[0]}",
                 remedy="rename the staged skill, or remove the repository's own of that name",
             )
         if not is_the_same:
             place = shown(f"{folder}/{skill.name}")
-            notes.append(f"{place} made room for the skill that was staged")
+            notes.append(f"{place} was replaced by the staged skill")
     return notes
 
 

@@ -31,9 +31,6 @@ _SETTINGS = f"""[user]
 [gc]
 \tauto = 0
 """
-# git-config(1), core.bigFileThreshold: what is bigger goes straight into one pack. This spares a
-# loose object for each file, and the search for deltas.
-_ONE_PACK = ("core.bigFileThreshold=1",)
 # gitattributes(5): info/attributes goes before the tree's own; files are committed byte by byte.
 _ATTRIBUTES = "* -text -filter -ident !working-tree-encoding\n"
 
@@ -63,7 +60,12 @@ class WorkspaceTemplate:
         source = repository.resolve()
         if not source.is_dir():
             raise HarnessError(f"{repository} is not a folder", remedy="name the repository's root")
-        _check_outside(temp_root, source)
+        if temp_root.resolve().is_relative_to(source):
+            raise HarnessError(
+                f"the temporary folder {temp_root} lies in the repository, whose answer keys an "
+                "agent would find above its workspace",
+                remedy="set TMPDIR to a folder outside the repository",
+            )
         keys = AnswerKeys.of(source, hidden)
         tree = read_repository(source, keys)
         path = new_folder(temp_root)
@@ -133,26 +135,20 @@ def _is_usable(path: Path) -> bool:
     return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
 
 
-def _check_outside(temp_root: Path, source: Path) -> None:
-    if temp_root.resolve().is_relative_to(source):
-        raise HarnessError(
-            f"the temporary folder {temp_root} lies in the repository, whose answer keys an agent "
-            "would find above its workspace",
-            remedy="set TMPDIR to a folder outside the repository",
-        )
-
-
 def _commit(path: Path) -> None:
-    """Turn a folder into a repository with one commit, one pack and neither remote nor hook."""
+    """Turn a folder into a repository with one commit and neither remote nor hook.
+
+    All objects go into one pack, so that each unit's copy has few files.
+    """
     run_git(("init", "--quiet", "--template=", "--initial-branch=main"), path)
     git = path / ".git"
     with (git / "config").open("a", encoding="utf-8") as config:
         config.write(_SETTINGS)
     (git / "info").mkdir(exist_ok=True)
     (git / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
-    run_git(("add", "--all", "--force", "."), path, settings=_ONE_PACK)
+    run_git(("add", "--all", "--force", "."), path)
     run_git(("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Initial commit"), path)
-    run_git(("repack", "-a", "-d", "-n", "--quiet"), path, settings=_ONE_PACK)
+    run_git(("repack", "-a", "-d", "-n", "--quiet", "--window=0"), path)
 
 
 def _copy(source: Path, destination: Path) -> None:
@@ -192,12 +188,11 @@ def _removed_on_error(path: Path) -> Iterator[None]:
     """Leave no half-made folder behind; file trouble becomes a HarnessError."""
     try:
         yield
-    except OSError as error:
+    except BaseException as error:
         remove_tree(path)
+        if not isinstance(error, OSError):
+            raise
         raise HarnessError(
             f"a workspace could not be made in {path}: {error.strerror or error}",
             remedy="free space in the temporary folder, or set TMPDIR to another one",
         ) from error
-    except BaseException:
-        remove_tree(path)
-        raise

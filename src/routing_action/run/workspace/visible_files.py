@@ -16,25 +16,11 @@ from pathlib import Path
 
 from routing_action.files.plain_files import open_regular
 from routing_action.git.command import find_work_tree, run_git
-from routing_action.run.workspace.answer_keys import (
-    AnswerKeys,
-    without_reports,
-    without_results,
-)
+from routing_action.run.workspace.answer_keys import AnswerKeys
 
 _CACHE_FOLDERS = frozenset(
-    {
-        ".hypothesis",
-        ".mypy_cache",
-        ".nox",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".tox",
-        ".venv",
-        "__pycache__",
-        "node_modules",
-        "venv",
-    }
+    ".hypothesis .mypy_cache .nox .pytest_cache .ruff_cache .tox .venv"
+    " __pycache__ node_modules venv".split()
 )
 _MOST_NAMED = 5
 _BLOCK = 1 << 20
@@ -68,9 +54,7 @@ def read_repository(repository: Path, keys: AnswerKeys) -> Tree:
             notes.append("git ignores the whole folder, so all its files were taken")
     else:
         listed = _list_plain(repository, notes)
-    allowed = (path for path in listed if not keys.hide(path))
-    listed = without_reports(repository, without_results(dict.fromkeys(allowed)))
-    return _choose(repository, listed, notes)
+    return _choose(repository, keys.visible(dict.fromkeys(listed)), notes)
 
 
 def read_folder(folder: Path, keys: AnswerKeys) -> Tree:
@@ -97,7 +81,7 @@ def copy_tree(tree: Tree, destination: Path) -> tuple[str, ...]:
             (destination / path).symlink_to((tree.root / path).readlink())
         except OSError:
             missed.append(path)
-    return _note("could not be read and were left out", missed)
+    return _note("cannot be read", missed)
 
 
 def _is_git_name(name: str) -> bool:
@@ -188,8 +172,8 @@ def _choose(root: Path, listed: Iterable[str], notes: list[str]) -> Tree:
             files.append(path)
         elif stat.S_ISLNK(mode):
             (links if _stays_inside(root, path) else leaving).append(path)
-    told = _note("led out of the tree and were left out (links)", leaving)
-    return Tree(root, tuple(files), tuple(links), (*notes, *told))
+    left_out = _note("links out of the tree", leaving)
+    return Tree(root, tuple(files), tuple(links), (*notes, *left_out))
 
 
 def _stays_inside(root: Path, link: str) -> bool:
@@ -238,13 +222,13 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def _note(what: str, paths: list[str]) -> tuple[str, ...]:
-    """One sentence that names the first of the paths and counts the others."""
+def _note(why: str, paths: list[str]) -> tuple[str, ...]:
+    """One note that names the first of the paths and counts the others."""
     if not paths:
         return ()
     named = ", ".join(shown(path) for path in paths[:_MOST_NAMED])
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return (f"{named}{more} {what}",)
+    return (f"left out ({why}): {named}{more}",)
 
 
 def shown(path: str) -> str:
