@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from routing_action.agents.discovery import all_providers
+from routing_action.agents.provider import ReadContext
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.case import Case
-from routing_action.evidence.early_stop import is_settled
 from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome, RunEnd
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import LineKind
-from routing_action.evidence.verdict import Verdict, judge
+from routing_action.evidence.verdict import Verdict, is_settled, judge
 from tests.support.builders import (
     attempt_line,
     case_of,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from routing_action.agents.discovery import all_providers
+from routing_action.agents.provider import ReadContext
 from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import Reading
 
 S = ".agents/skills/foo/SKILL.md"

@@ -10,7 +10,7 @@ from routing_action.agents.discovery import ENTRY_POINT_GROUP, all_providers
 from tests.support.streams import AGENTS
 
 MODULE = """
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.provider import Provider
 from routing_action.agents.claude import ClaudeReader
 
 MINE = Provider("mine", "Mine", ("mine", "{prompt}"), ClaudeReader)

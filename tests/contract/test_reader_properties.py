@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from routing_action.agents.codex_sessions import CodexSessionReader
 from routing_action.agents.discovery import all_providers
+from routing_action.agents.provider import ReadContext, Reader
 from routing_action.agents.reading.decoding import decode_record
 from routing_action.evidence.evidence import EvidenceCollector, build_hit
 from routing_action.evidence.outcome import RunEnd, decide_outcome
-from routing_action.evidence.reader_protocol import ReadContext, Reader
 from routing_action.evidence.transcript import EvidenceLine, Reading
 from routing_action.results.model import UsageTotals
 from tests.support.builders import SKILLS, lines_of

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 import pytest
 
+from routing_action.agents.provider import ReadContext
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome, RunEnd
-from routing_action.evidence.reader_protocol import ReadContext
 from tests.support.builders import case_of, judge_run, read
 from tests.support.streams import (
     AGENTS,

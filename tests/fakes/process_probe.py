@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 from routing_action.files.redaction import Redactor
-from routing_action.run.output.capture import LineBlocks, each_line
+from routing_action.run.output.capture import LineSplitter
 from routing_action.run.process.capabilities import Capabilities
 from routing_action.run.process.proctable import ProcessTable
 from tests.fakes import children
@@ -31,7 +31,7 @@ class Counter:
     def __init__(self) -> None:
         self.total = self.lines = self.longest = 0
         self._redactor = Redactor(["a-secret-that-is-not-there"]).stream()
-        self._splitter = LineBlocks(each_line(self._count))
+        self._splitter = LineSplitter(self._count)
 
     def write(self, chunk: bytes) -> None:
         self.total += len(chunk)

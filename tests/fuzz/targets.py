@@ -12,32 +12,24 @@ from pathlib import Path
 
 from routing_action.agents.codex_sessions import CodexSessionReader
 from routing_action.agents.discovery import all_providers
-from routing_action.agents.reading.decoding import decode_known, decode_record
+from routing_action.agents.provider import ReadContext
+from routing_action.agents.reading.decoding import decode_record
 from routing_action.agents.routing_file import read_routing_file
 from routing_action.agents.shell.reads import reads_of
 from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS
 from routing_action.corpus.cases_file import parse_cases
 from routing_action.corpus.skill_files import parse_skill_file
 from routing_action.errors import DocumentError
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.gate.baselines import parse_baseline
 from routing_action.gate.deltas import read_delta
 from routing_action.results.measured_files import read_batches
 from routing_action.results.read import read_results
-from routing_action.run.output.condense import Condenser
 from routing_action.run.replay.replay_agent import MalformedError, parse_script
 from tests.support.builders import SKILLS
 from tests.support.command_line import run_command
 from tests.support.own_agent import DESCRIPTION
 from tests.support.recorded import FOLDER, recordings
-from tests.support.ways import (
-    ENGINES,
-    blocks_of,
-    lines_of_stream,
-    read_in_blocks,
-    read_plainly,
-    split_at,
-)
+from tests.support.ways import lines_of_stream, read_filtered, read_plainly, split_at
 
 ROOT = FOLDER.parent.parent
 TOKENS = (*SKILLS, "acme:widget-testing", "widget-testing/SKILL.md", "notes.md", "straße-api")
@@ -68,8 +60,6 @@ def _readers() -> Iterator[Target]:
     sessions = sorted(FOLDER.glob("cli/codex/*/*.sessions/*.jsonl"))
     seeds = tuple(path.read_bytes() for path in sessions)
     yield Target("reader codex-sessions", seeds, _read_session)
-    yield Target("heads", seeds, _heads_are_records)
-    yield Target("giant lines", seeds, _condense)
 
 
 def _ways_agree(agent: str) -> Callable[[bytes, random.Random], None]:
@@ -78,42 +68,19 @@ def _ways_agree(agent: str) -> Callable[[bytes, random.Random], None]:
         words = chance.choice([(), DEFAULT_ACTIVITY_TOKENS])
         code = chance.choice([0, 1, -15, None])
         plain = read_plainly(agent, data, data[:2_000], TOKENS, words, exit_code=code)
-        for engine in ENGINES:
-            pieces = split_at(data, places)
-            said = read_in_blocks(
-                agent, pieces, data[:2_000], TOKENS, words, engine=engine, exit_code=code
-            )
-            if said != plain:
-                raise AssertionError(f"{engine}: {said} is not {plain}")
+        pieces = split_at(data, places)
+        said = read_filtered(agent, pieces, data[:2_000], TOKENS, words, exit_code=code)
+        if said != plain:
+            raise AssertionError(f"{said} is not {plain}")
 
     return check
 
 
 def _read_session(data: bytes, chance: random.Random) -> None:
-    lines, blocks = (CodexSessionReader(ReadContext()) for _ in range(2))
-    found = [one for line in lines_of_stream(data) for one in lines.feed(line)]
-    others = [one for block in blocks_of([data]) for one in blocks.feed_block(block)]
-    if found + list(lines.finish()) != others + list(blocks.finish()):
-        raise AssertionError("lines and blocks differ")
-
-
-def _heads_are_records(data: bytes, chance: random.Random) -> None:
-    lines = lines_of_stream(data)
-    for provider in all_providers().values():
-        heads = provider.reader(ReadContext()).heads.read(lines)  # type: ignore[attr-defined]
-        for line, head in zip(lines, heads, strict=True):
-            if head.type and (decode_record(line) or {}).get("type") != head.type:
-                raise AssertionError(f"{line!r} is taken for a {head.type}")
-            if head.type and decode_known(line) != decode_record(line):
-                raise AssertionError(f"{line!r} is decoded in two ways")
-
-
-def _condense(data: bytes, chance: random.Random) -> None:
-    condenser = Condenser(limit := chance.choice([50, 5_000, 10**7]))
-    for piece in split_at(data, [chance.randrange(len(data) + 1) for _ in range(4)]):
-        condenser.feed(piece)
-    if len(condenser.finish()) > limit:
-        raise AssertionError("longer than its limit")
+    reader = CodexSessionReader(ReadContext())
+    for line in lines_of_stream(data):
+        _take(reader.feed(line))
+    _take(reader.finish())
 
 
 # ---- documents

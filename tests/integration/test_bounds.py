@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from routing_action.agents.discovery import all_providers
+from routing_action.agents.provider import ReadContext
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.model import OfferedSkill

@@ -13,17 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routing_action.errors import HarnessError
-from routing_action.evidence.transcript import EndedBy
+from routing_action.evidence.transcript import LINE_LIMIT, EndedBy
 from routing_action.files.redaction import Redactor
 from routing_action.run.output.capture import (
-    LINE_LIMIT,
     TAIL_BYTES,
-    LineBlocks,
+    LineSplitter,
     MemorySink,
     TranscriptSink,
-    each_line,
 )
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
+from tests.support.ways import split_at
 
 SECRET = "sk-ant-0123456789abcdef"
 LIMITS = ProcessLimits(wall_seconds=30, terminal_grace_seconds=0.3, term_grace_seconds=0.5)
@@ -54,8 +53,8 @@ def test_a_transcript_is_whole_redacted_and_private(tmp_path: Path) -> None:
 
     result = run(
         script,
-        TranscriptSink(out, redactor, each_line(lines.append)),
-        TranscriptSink(err, redactor, lambda block: None),
+        TranscriptSink(out, redactor, lines.append),
+        TranscriptSink(err, redactor, lambda line: None),
     )
 
     assert result.exit_code == 0
@@ -71,7 +70,7 @@ def test_lines_arrive_while_the_agent_runs(tmp_path: Path) -> None:
     sink = TranscriptSink(
         tmp_path / "out",
         Redactor([SECRET]),
-        each_line(lines.append),
+        lines.append,
         terminal_seen=lambda: b'{"type":"result"}' in lines,
     )
 
@@ -86,7 +85,7 @@ def test_an_older_file_is_replaced_and_made_private(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"old and long")
     path.chmod(0o644)
-    sink = TranscriptSink(path, Redactor(), lambda block: None)
+    sink = TranscriptSink(path, Redactor(), lambda line: None)
 
     sink.write(b"new")
     sink.close()
@@ -99,7 +98,7 @@ def test_an_older_file_is_replaced_and_made_private(tmp_path: Path) -> None:
 def test_every_chunk_is_on_disk_at_once(tmp_path: Path) -> None:
     """Should the harness be killed, what came so far is kept."""
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), lambda block: None)
+    sink = TranscriptSink(path, Redactor([SECRET]), lambda line: None)
 
     sink.write(b"half a line, then sk-ant")
 
@@ -111,7 +110,7 @@ def test_every_chunk_is_on_disk_at_once(tmp_path: Path) -> None:
 def test_a_transcript_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     """The file is named, with what to do."""
     with pytest.raises(HarnessError, match="missing/out") as caught:
-        TranscriptSink(tmp_path / "missing" / "out", Redactor(), lambda block: None)
+        TranscriptSink(tmp_path / "missing" / "out", Redactor(), lambda line: None)
 
     assert caught.value.remedy
 
@@ -121,7 +120,7 @@ def test_a_transcript_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(HarnessError):
-        TranscriptSink(tmp_path / "out", Redactor(), lambda block: None)
+        TranscriptSink(tmp_path / "out", Redactor(), lambda line: None)
 
     assert not (tmp_path / "elsewhere").exists()
 
@@ -129,7 +128,7 @@ def test_a_transcript_does_not_follow_a_link(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_ends_the_agent(tmp_path: Path) -> None:
     """Output that cannot be kept is an error of the harness, not a silent loss."""
-    sink = TranscriptSink(tmp_path / "out", Redactor(), lambda block: None)
+    sink = TranscriptSink(tmp_path / "out", Redactor(), lambda line: None)
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, sink._descriptor)
     os.close(full)
@@ -141,7 +140,7 @@ def test_a_full_disk_ends_the_agent(tmp_path: Path) -> None:
 def test_only_newlines_end_a_line() -> None:
     """U+2028, NEL, form feeds and carriage returns stand inside JSON strings."""
     lines: list[bytes] = []
-    splitter = LineBlocks(each_line(lines.append))
+    splitter = LineSplitter(lines.append)
 
     splitter.feed("a\u2028b\u0085c\fd\re\n".encode())
     splitter.feed(b"")
@@ -157,7 +156,7 @@ def test_only_newlines_end_a_line() -> None:
 def test_any_chunking_gives_the_same_lines(chunks: list[bytes]) -> None:
     """Lines do not depend on how the pipe was read."""
     lines: list[bytes] = []
-    splitter = LineBlocks(each_line(lines.append))
+    splitter = LineSplitter(lines.append)
 
     for chunk in chunks:
         splitter.feed(chunk)
@@ -170,22 +169,38 @@ def test_any_chunking_gives_the_same_lines(chunks: list[bytes]) -> None:
 def test_a_line_beyond_the_limit_is_cut_for_the_reader_alone(tmp_path: Path) -> None:
     """The file keeps it all; the next line is whole again."""
     path = tmp_path / "out"
-    lines: list[bytes] = []
-    sink = TranscriptSink(path, Redactor(), each_line(lines.append), line_limit=10)
+    sizes: list[int] = []
+    sink = TranscriptSink(path, Redactor(), lambda line: sizes.append(len(line)))
 
-    for chunk in (b"x" * 8, b"y" * 8, b"z" * 8 + b"\nnext\n" + b"w", b"w" * 10 + b"\n", b"v" * 12):
+    for chunk in (
+        b"x" * LINE_LIMIT,
+        b"y\nnext\n" + b"w" * LINE_LIMIT,
+        b"w" * 10 + b"\n",
+        b"v" * 12,
+    ):
         sink.write(chunk)
     sink.close()
 
-    assert lines == [b"x" * 8 + b"yy", b"next", b"w" * 10, b"v" * 10]
-    assert path.stat().st_size == 24 + 1 + 5 + 12 + 12
+    assert sizes == [LINE_LIMIT + 1, 4, LINE_LIMIT + 1, 12]
+    assert path.stat().st_size == 2 * LINE_LIMIT + 2 + 5 + 11 + 12
+
+
+@pytest.mark.parametrize("places", [(), (10,), (9, 11), (5, 10, 12, 15)])
+def test_a_line_is_cut_alike_however_it_comes(places: tuple[int, ...]) -> None:
+    """A reader tells a line that was too long by its length."""
+    lines: list[bytes] = []
+    splitter = LineSplitter(lines.append, limit=10)
+    for piece in split_at(b"x" * 10 + b"\n" + b"y" * 11 + b"\n" + b"z" * 12, places):
+        splitter.feed(piece)
+    splitter.finish()
+    assert lines == [b"x" * 10, b"y" * 11, b"z" * 11]
 
 
 def test_a_long_line_reaches_file_and_reader_whole(tmp_path: Path) -> None:
     """P4: one line of 200 KB is nothing special."""
     lines: list[bytes] = []
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), each_line(lines.append))
+    sink = TranscriptSink(path, Redactor([SECRET]), lines.append)
 
     result = run("head -c 200000 /dev/zero | tr '\\0' x; echo", sink, MemorySink())
 
@@ -199,12 +214,12 @@ def test_a_very_long_line_reaches_the_file_whole(tmp_path: Path) -> None:
     """P4: one line of 50 MB neither; what is no JSON is cut for the reader."""
     sizes: list[int] = []
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), each_line(lambda line: sizes.append(len(line))))
+    sink = TranscriptSink(path, Redactor([SECRET]), lambda line: sizes.append(len(line)))
 
     result = run("head -c 50000000 /dev/zero | tr '\\0' x; echo; echo end", sink, MemorySink())
 
     assert result.exit_code == 0
-    assert sizes == [LINE_LIMIT, 3]
+    assert sizes == [LINE_LIMIT + 1, 3]
     assert path.stat().st_size == 50_000_005
 
 
@@ -225,7 +240,7 @@ def test_a_memory_sink_keeps_the_beginning() -> None:
 def test_the_tail_is_the_end_of_the_file(tmp_path: Path, size: int) -> None:
     """However the stream was cut, and without the secrets, up to what was held back."""
     path = tmp_path / "out"
-    sink = TranscriptSink(path, Redactor([SECRET]), lambda block: None)
+    sink = TranscriptSink(path, Redactor([SECRET]), lambda line: None)
     data = b"".join(b"%d %s\n" % (number, SECRET.encode()) for number in range(1000))
     assert sink.tail == b""
 

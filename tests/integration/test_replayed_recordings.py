@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from routing_action.agents.discovery import all_providers
+from routing_action.agents.provider import ReadContext, Reader
 from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import RunEnd, decide_outcome
-from routing_action.evidence.prefilter import Prefilter
-from routing_action.evidence.reader_protocol import ReadContext, Reader
 from routing_action.files.redaction import Redactor
-from routing_action.run.output.capture import TranscriptSink, each_line
+from routing_action.run.output.capture import TranscriptSink
 from routing_action.run.process.capabilities import Capabilities
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.replay.recordings import ReplaySet
@@ -58,9 +57,9 @@ def make_set(folder: Path, chosen: list[Recording]) -> ReplaySet:
 async def replay(
     recorded: ReplaySet, one: Recording, number: int, less: Capabilities, folder: Path
 ) -> Replayed:
-    prefilter = Prefilter(one.tokens)
-    evidence = EvidenceCollector(one.provider, one.tokens, prefilter=prefilter)
-    reader = all_providers()[one.provider].reader(ReadContext(may_name=prefilter.may_name))
+    evidence = EvidenceCollector(one.provider, one.tokens)
+    context = ReadContext(may_name=evidence.prefilter.may_name)
+    reader = all_providers()[one.provider].reader(context)
     result = await run_process(
         recorded.argv_for(one.provider, f"case-{number}"),
         cwd=folder,
@@ -68,10 +67,10 @@ async def replay(
         stdout=TranscriptSink(
             folder / f"{number}.out",
             Redactor(),
-            lambda block: evidence.extend(reader.feed_block(block)),
+            lambda line: evidence.extend(reader.feed(line)),
             terminal_seen=lambda: reader.terminal_seen,
         ),
-        stderr=TranscriptSink(folder / f"{number}.err", Redactor(), each_line(reader.feed_stderr)),
+        stderr=TranscriptSink(folder / f"{number}.err", Redactor(), reader.feed_stderr),
         limits=LIMITS,
         marker=str(uuid.uuid4()),
         capabilities=less,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from routing_action.agents.discovery import all_providers
+from routing_action.agents.provider import ReadContext, Reader
 from routing_action.corpus.case import Case, Expectations, expectations_for
 from routing_action.evidence.evidence import EvidenceCollector, Hit
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.evidence.reader_protocol import ReadContext, Reader
 from routing_action.evidence.tiers import canonical_base, canonical_call
 from routing_action.evidence.transcript import EvidenceLine, LineKind, Reading
 from routing_action.evidence.verdict import Verdict, judge

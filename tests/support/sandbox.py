@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from routing_action.agents.discovery import all_providers
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.provider import Provider
 from routing_action.files.removal import remove_tree
 
 _ANY_READER = next(iter(all_providers().values())).reader

@@ -1,35 +1,23 @@
-"""The three ways to read a transcript: every line decoded, and blocks with either search engine."""
+"""The two ways to read a transcript: all that it says, and what the prefilter leaves of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from routing_action.agents.discovery import all_providers
-from routing_action.evidence.evidence import EvidenceCollector
+from routing_action.agents.provider import ReadContext
+from routing_action.evidence.evidence import EvidenceCollector, Hit, better, build_hit
 from routing_action.evidence.outcome import RunEnd, decide_outcome
-from routing_action.evidence.prefilter import Engine, Prefilter, has_re2
-from routing_action.evidence.reader_protocol import ReadContext, Reader
-from routing_action.run.output.capture import LineBlocks
-
-ENGINES: tuple[Engine, ...] = ("standard", "re2") if has_re2() else ("standard",)
+from routing_action.evidence.transcript import EvidenceLine
+from routing_action.run.output.capture import LineSplitter
 
 
 def split_at(data: bytes, places: Iterable[int]) -> list[bytes]:
     """The data in pieces, cut at some places."""
     cuts = [0, *sorted(min(place, len(data)) for place in places), len(data)]
     return [data[start:end] for start, end in pairwise(cuts)]
-
-
-def blocks_of(pieces: Iterable[bytes]) -> list[bytes]:
-    """The blocks that a reader gets of a stream that comes in pieces."""
-    blocks: list[bytes] = []
-    lines = LineBlocks(blocks.append)
-    for piece in pieces:
-        lines.feed(piece)
-    lines.finish()
-    return blocks
 
 
 def lines_of_stream(data: bytes) -> list[bytes]:
@@ -46,44 +34,65 @@ def read_plainly(
     words: Sequence[str] = (),
     exit_code: int | None = 0,
 ) -> dict[str, Any]:
-    """Every line is decoded, and every evidence line judged for every token."""
+    """Nothing is ruled out, and every evidence line is judged for every token."""
+    found: list[EvidenceLine] = []
+    hits: dict[str, Hit] = {}
+
+    def judge(lines: Iterable[EvidenceLine]) -> None:
+        for line in lines:
+            found.append(line)
+            for token in tokens:
+                hit = better(hits.get(token), build_hit(agent, token, line))
+                hits.update({token: hit} if hit else {})
+
+    said = _read(agent, ReadContext(), lines_of_stream(data), stderr, judge, exit_code)
     collector = EvidenceCollector(agent, tuple(tokens), tuple(words))
-    reader = all_providers()[agent].reader(ReadContext())
-    for line in lines_of_stream(data):
-        collector.extend(reader.feed(line))
-    return _finish(reader, collector, stderr, exit_code)
+    collector.extend(found)
+    return {**said, **_collected(collector), "hits": hits}
 
 
-def read_in_blocks(
+def read_filtered(
     agent: str,
     pieces: Iterable[bytes],
     stderr: bytes,
     tokens: Sequence[str],
     words: Sequence[str] = (),
-    *,
-    engine: Engine,
     exit_code: int | None = 0,
 ) -> dict[str, Any]:
     """The path of `run` and `evaluate`."""
-    prefilter = Prefilter((*tokens, *words), engine)
-    collector = EvidenceCollector(agent, tuple(tokens), tuple(words), prefilter=prefilter)
-    context = ReadContext(
-        may_name=collector.may_name,
-        naming_lines=collector.naming_lines,
-        needs_mentions=collector.needs_mentions,
-    )
-    reader = all_providers()[agent].reader(context)
-    for block in blocks_of(pieces):
-        collector.extend(reader.feed_block(block))
-    return _finish(reader, collector, stderr, exit_code)
+    collector = EvidenceCollector(agent, tuple(tokens), tuple(words))
+    lines: list[bytes] = []
+    splitter = LineSplitter(lines.append)
+    for piece in pieces:
+        splitter.feed(piece)
+    splitter.finish()
+    context = ReadContext(may_name=collector.prefilter.may_name)
+    said = _read(agent, context, lines, stderr, collector.extend, exit_code)
+    return {**said, **_collected(collector)}
 
 
-def _finish(
-    reader: Reader, collector: EvidenceCollector, stderr: bytes, exit_code: int | None
+def _read(
+    agent: str,
+    context: ReadContext,
+    lines: Iterable[bytes],
+    stderr: bytes,
+    judge: Callable[[Iterable[EvidenceLine]], None],
+    exit_code: int | None,
 ) -> dict[str, Any]:
+    reader = all_providers()[agent].reader(context)
+    for line in lines:
+        judge(reader.feed(line))
     for line in lines_of_stream(stderr):
         reader.feed_stderr(line)
-    collector.extend(reader.finish(exit_code))
+    judge(reader.finish(exit_code))
+    return {
+        "reading": reader.reading,
+        "terminal": reader.terminal_seen,
+        "outcome": decide_outcome(reader.reading, RunEnd(exit_code=exit_code)),
+    }
+
+
+def _collected(collector: EvidenceCollector) -> dict[str, Any]:
     return {
         "hits": dict(collector.hits),
         "loads": collector.loads,
@@ -91,7 +100,4 @@ def _finish(
         "wrong copies": collector.wrong_copies,
         "activity": collector.activity,
         "words": collector.activity or bool(collector.any_hits),
-        "reading": reader.reading,
-        "terminal": reader.terminal_seen,
-        "outcome": decide_outcome(reader.reading, RunEnd(exit_code=exit_code)),
     }

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from routing_action.agents.reading.claude_skim import (
-    SHELLS,
-    ClaudeHead,
-    ClaudeRecord,
-    ClaudeSkimmer,
-)
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.agents.reading.decoding import (
     Record,
     as_amount,
@@ -23,15 +17,14 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.agents.reading.heads import Heads
+from routing_action.agents.reading.records import RecordReader
 from routing_action.corpus.naming import plugin_of, same_skill, skill_folder
-from routing_action.evidence.reader_protocol import Provider, ReadContext
 from routing_action.evidence.tiers import canonical_call
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Usage
 
 _BASE = "Base directory for this skill:"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
-_TOLD_BY_SUBTYPE = ("init", "api_retry")
+_SHELLS = ("Bash", "PowerShell")
 _QUIET = frozenset(
     "stream_event rate_limit_event summary file-history-snapshot queue-operation "
     "control_request control_response control_cancel_request keep_alive tool_progress "
@@ -40,15 +33,8 @@ _QUIET = frozenset(
 )
 
 
-class ClaudeReader(ClaudeSkimmer):
+class ClaudeReader(RecordReader):
     """Reads `claude -p --output-format stream-json`, and the same records in session logs."""
-
-    heads = Heads(
-        _QUIET.__contains__, ClaudeRecord, ClaudeHead, ("assistant", "user"), mentions=("user",)
-    )
-
-    end_mark = b'"result"'
-    load_mark = b"Launching skill"
 
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""
@@ -72,15 +58,6 @@ class ClaudeReader(ClaudeSkimmer):
         if kind == "result":
             return self._result(record)
         return () if isinstance(kind, str) and kind in _QUIET else None
-
-    def loud(self, heads: Sequence[Any]) -> list[int]:
-        """Of system records only those that open a run or tell of a retry."""
-        return [
-            place
-            for place, head in enumerate(heads)
-            if head.type not in _QUIET
-            and (head.type != "system" or head.subtype in _TOLD_BY_SUBTYPE)
-        ]
 
     def _system(self, record: Record) -> Iterable[EvidenceLine]:
         subtype = record.get("subtype")
@@ -142,7 +119,7 @@ class ClaudeReader(ClaudeSkimmer):
             partial = (as_count(arguments.get("offset")) or 0) > 1
             path = as_text(arguments.get("file_path"))
             self.call(identity, "file", name, path, partial=partial)
-        elif name in SHELLS:
+        elif name in _SHELLS:
             command = as_text(arguments.get("command"))
             self.call(identity, "shell", name, command, cwd=self.context.cwd)
         else:

@@ -7,11 +7,10 @@ older protocol events under `msg`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from routing_action.agents.codex_sessions import CodexSessionReader
-from routing_action.agents.reading.codex_skim import CodexHead, CodexRecord, CodexSkimmer
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.agents.reading.decoding import (
     Record,
     as_count,
@@ -22,9 +21,8 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.agents.reading.heads import Heads
-from routing_action.agents.reading.standard_error import StderrRule
-from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.agents.reading.failures import StderrRule
+from routing_action.agents.reading.records import RecordReader
 from routing_action.evidence.transcript import EvidenceLine, Usage
 
 _QUIET = frozenset({"thread.started", "turn.started", "item.updated"})
@@ -41,19 +39,9 @@ _PROTOCOL_QUIET = frozenset(
 _HEADER = frozenset({"prompt", "workdir", "sandbox"})
 
 
-class CodexReader(CodexSkimmer):
+class CodexReader(RecordReader):
     """Reads the JSON lines of `codex exec`."""
 
-    heads = Heads(
-        _QUIET.__contains__,
-        CodexRecord,
-        CodexHead,
-        ("item.started", "item.completed"),
-        mentions=("item.completed",),
-    )
-
-    end_mark = b'"turn.'
-    load_mark = b"SKILL.md"
     shell_loads = True
     prose_on_stderr = True
     stderr_rules = (
@@ -96,21 +84,6 @@ class CodexReader(CodexSkimmer):
         if kind == "item.completed":
             return self._completed(as_record(record.get("item")))
         return self._ending(kind, record)
-
-    def loud(self, heads: Sequence[Any]) -> list[int]:
-        """What has a `msg` is told by it alone."""
-        return [
-            place
-            for place, head in enumerate(heads)
-            if (head.msg is None and head.type not in _QUIET)
-            or (head.msg is not None and head.msg.type not in _PROTOCOL_QUIET)
-        ]
-
-    def pass_over(self, heads: Sequence[Any]) -> None:
-        """The older protocol prints no terminal event."""
-        super().pass_over(heads)
-        if not self._ends_silently:
-            self._ends_silently = any(head.msg is not None for head in heads)
 
     def _ending(self, kind: str, record: Record) -> Iterable[EvidenceLine] | None:
         if kind == "turn.completed":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.agents.reading.decoding import (
     Record,
     as_amount,
@@ -17,10 +18,8 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.agents.reading.heads import Heads
+from routing_action.agents.reading.failures import StderrRule
 from routing_action.agents.reading.records import RecordReader
-from routing_action.agents.reading.standard_error import StderrRule
-from routing_action.evidence.reader_protocol import Provider, ReadContext
 from routing_action.evidence.tiers import canonical_call
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Usage
 
@@ -49,11 +48,6 @@ _VIEWS = ("view", "read", "read_file")
 _LIMIT_TYPES = ("max_turns", "turn_limit", "max_autopilot_continues")
 
 
-def _is_quiet(kind: str) -> bool:
-    """An event of a known family that no handler takes."""
-    return kind.startswith(_FAMILIES) and kind not in _HANDLERS
-
-
 class CopilotReader(RecordReader):
     """Reads Copilot's JSON events, or its text lines where it prints no JSON."""
 
@@ -72,10 +66,6 @@ class CopilotReader(RecordReader):
             re.compile(r"^You (?:have no|'ve (?:used|reached)).*", re.IGNORECASE), ApiFailure.QUOTA
         ),
     )
-
-    heads = Heads(_is_quiet)
-    end_mark = b'"type":"result"'
-    load_mark = b'"toolName":"skill"'
 
     def __init__(self, context: ReadContext) -> None:
         """Start with no abort seen."""

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from routing_action.agents.custom_model import (
-    AboutPart,
-    CallPart,
-    CustomProvider,
-    FailurePart,
-    Records,
-    ResultPart,
-    UsagePart,
-)
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.agents.reading.decoding import (
     Record,
     as_amount,
@@ -27,9 +19,17 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.agents.reading.failures import StderrRule
 from routing_action.agents.reading.records import RecordReader
-from routing_action.agents.reading.standard_error import StderrRule
-from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.agents.routing_file import (
+    AboutPart,
+    CallPart,
+    CustomProvider,
+    FailurePart,
+    Records,
+    ResultPart,
+    UsagePart,
+)
 from routing_action.evidence.tiers import canonical_call
 from routing_action.evidence.transcript import LEADS_NOWHERE, EvidenceLine, LineKind, Usage
 

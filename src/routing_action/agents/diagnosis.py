@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from routing_action.evidence.reader_protocol import Provider, template_variable
+from routing_action.agents.provider import Provider, template_variable
 
 DRIFT_THRESHOLD = 0.05
 """From this share of records that were not recognised on, a reader is not to be trusted."""

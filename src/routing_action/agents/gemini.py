@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
+from routing_action.agents.provider import Provider
 from routing_action.agents.reading.decoding import (
     Record,
     as_count,
@@ -15,34 +15,18 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.agents.reading.gemini_skim import (
-    SHELLS,
-    GeminiHead,
-    GeminiRecord,
-    GeminiSkimmer,
-)
-from routing_action.agents.reading.heads import Heads
-from routing_action.agents.reading.standard_error import StderrRule
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.reading.failures import StderrRule
+from routing_action.agents.reading.records import RecordReader
 from routing_action.evidence.transcript import EvidenceLine, Usage
 
 _BASE = re.compile(r"Resources loaded from `(?P<path>[^`]+)`")
 _EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+_SHELLS = ("run_shell_command", "shell")
 _LIMITS = ("FatalTurnLimitedError", "max_turns", "turn_limit", "MaxSessionTurns")
 
 
-class GeminiReader(GeminiSkimmer):
+class GeminiReader(RecordReader):
     """Reads Gemini's stream; a failing shell command says success, so its output decides."""
-
-    heads = Heads(
-        "message".__eq__,
-        GeminiRecord,
-        GeminiHead,
-        skims=("tool_use", "tool_result"),
-        mentions=("tool_result",),
-    )
-    end_mark = b'"type":"result"'
-    load_mark = b"activate_skill"
 
     stderr_rules = (
         StderrRule(re.compile(r"^Attempt \d+ failed(?: with status \d+)?")),
@@ -73,22 +57,6 @@ class GeminiReader(GeminiSkimmer):
             return self._error(record)
         return None
 
-    def loud(self, heads: Sequence[Any]) -> list[int]:
-        """Of the messages only those whose text may name a token: they come word by word."""
-        loud = self.heads.loud(heads)
-        texts = [head.content if head.type == "message" else "" for head in heads]
-        named = self._named(texts, range(len(texts)))
-        return sorted({*loud, *named}) if named else loud
-
-    def _named(self, texts: Sequence[str], places: range) -> list[int]:
-        """Where the texts stand that may name a token, found by halves: most often nowhere."""
-        if not places or not self._may_name("\n".join(texts[places.start : places.stop])):
-            return []
-        if len(places) == 1:
-            return list(places)
-        half = len(places) // 2
-        return self._named(texts, places[:half]) + self._named(texts, places[half:])
-
     def _message(self, record: Record) -> Iterable[EvidenceLine]:
         if record.get("role") == "user":
             return ()
@@ -107,7 +75,7 @@ class GeminiReader(GeminiSkimmer):
             path = path or as_text(arguments.get("path"))
             start = as_count(arguments.get("start_line")) or as_count(arguments.get("offset")) or 0
             self.call(identity, "file", name, path, partial=start > 1)
-        elif name in SHELLS:
+        elif name in _SHELLS:
             folder = as_text(arguments.get("dir_path")) or as_text(arguments.get("directory"))
             command = as_text(arguments.get("command"))
             self.call(identity, "shell", name, command, cwd=folder)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.agents.reading.decoding import (
     Record,
     as_amount,
@@ -15,44 +16,23 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
-from routing_action.agents.reading.failures import retry_after_in
-from routing_action.agents.reading.heads import Head, Heads
-from routing_action.agents.reading.opencode_skim import OpencodeRecord, OpencodeSkimmer
-from routing_action.agents.reading.standard_error import StderrRule
-from routing_action.evidence.reader_protocol import Provider, ReadContext
-from routing_action.evidence.transcript import EvidenceLine, Reading, Usage
+from routing_action.agents.reading.failures import StderrRule, retry_after_in
+from routing_action.agents.reading.records import RecordReader
+from routing_action.evidence.transcript import EvidenceLine, Usage
 
 _QUIET = frozenset("step_start reasoning file snapshot patch agent retry".split())
 _MOST_STEPS = 10_000
 
 
-class OpencodeReader(OpencodeSkimmer):
+class OpencodeReader(RecordReader):
     """Reads opencode's parts: a tool part holds call and result together."""
 
     stderr_rules = (StderrRule(re.compile(r"^(?:Error: )?(?:AI_)?API(?:Call)?Error\b")),)
 
-    heads = Heads(
-        _QUIET.__contains__,
-        OpencodeRecord,
-        Head,
-        skims=("text", "tool_use", "step_finish"),
-        mentions=("text",),
-    )
-
     def __init__(self, context: ReadContext) -> None:
         """Start counting tokens at zero."""
         super().__init__(context)
-        self._tokens = [0, 0, 0, 0]
-        self._cost = 0.0
-        self._steps = 0
         self._counted: set[str] = set()
-
-    @property
-    def reading(self) -> Reading:
-        """With the sum of what the steps used."""
-        if self._steps:
-            self.note(usage=Usage(*self._tokens), cost_usd=self._cost)
-        return super().reading
 
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Dispatch by type."""
@@ -101,24 +81,22 @@ class OpencodeReader(OpencodeSkimmer):
         """A step that ends for another reason than tool calls ends the run."""
         if part.get("reason") not in ("tool-calls", None):
             self.end()
-        tokens = as_record(part.get("tokens"))
-        cache = as_record(tokens.get("cache"))
-        used = (
-            tokens.get("input"), tokens.get("output"), cache.get("read"), tokens.get("reasoning")
-        )  # fmt: skip
-        self.count_step(as_text(part.get("id")), used, part.get("cost"))
-        return ()
-
-    def count_step(self, identity: str, tokens: Sequence[object], cost: object) -> None:
-        """Add what a step used, once."""
+        identity = as_text(part.get("id"))
         if identity in self._counted:
-            return
+            return ()
         if identity and len(self._counted) < _MOST_STEPS:
             self._counted.add(identity)
-        for index, value in enumerate(tokens):
-            self._tokens[index] += as_count(value) or 0
-        self._cost += as_amount(cost) or 0.0
-        self._steps += 1
+        tokens = as_record(part.get("tokens"))
+        cache = as_record(tokens.get("cache"))
+        used = Usage(
+            input_tokens=as_count(tokens.get("input")) or 0,
+            output_tokens=as_count(tokens.get("output")) or 0,
+            cached_input_tokens=as_count(cache.get("read")) or 0,
+            reasoning_tokens=as_count(tokens.get("reasoning")) or 0,
+        )
+        cost = (self.summary.cost_usd or 0.0) + (as_amount(part.get("cost")) or 0.0)
+        self.note(usage=used.plus(self.summary.usage or Usage()), cost_usd=cost)
+        return ()
 
     def _error(self, error: Record) -> Iterable[EvidenceLine]:
         data = as_record(error.get("data"))

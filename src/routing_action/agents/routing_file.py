@@ -1,4 +1,8 @@
-"""Reads routing.toml; every error names file, field or line, and what to do."""
+"""Reads routing.toml: agents of the user's own, described as data.
+
+Every field is described in docs/how-to/use-a-custom-agent.md. A command is a list of arguments
+and never meets a shell. Every error names file, field or line, and what to do.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +11,257 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
-from routing_action.agents.custom_model import CustomProvider, RoutingFile
 from routing_action.errors import DocumentError
+from routing_action.evidence.transcript import ApiFailure
 from routing_action.files.documents import decode_text, name_field, read_bytes
 
 MAX_BYTES = 2**20
 _GUIDE = "see docs/how-to/use-a-custom-agent.md"
-_FIELDS = ["providers", *CustomProvider.model_fields]
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_SHELLS = frozenset("sh bash dash ash zsh ksh fish cmd powershell pwsh busybox".split())
+_TAKES_TEXT = re.compile(
+    r"-[a-z]{0,4}c[a-z]{0,4}|--?command(?:=.*)?|-ec?|-enc[a-z]*|/[ckr]", re.IGNORECASE | re.DOTALL
+)
+_OWN_ARGUMENT = re.compile(r"(?:--?[A-Za-z][\w-]*=)?\{prompt\}")
+_WORKFLOW = ("GITHUB_", "ACTIONS_", "INPUT_", "RUNNER_", "ROUTING_ACTION_")
+PROMPT = "{prompt}"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAgents:
-    """The agents of a file by name, and the SHA-256 of its bytes."""
-
-    file: str
-    sha256: str
-    providers: dict[str, CustomProvider]
+def _check_variable(name: str) -> str:
+    if name.upper().startswith(_WORKFLOW):
+        raise ValueError(f"{name} belongs to the workflow or to the harness: no agent gets it")
+    return name
 
 
-def read_routing_file(path: Path) -> OwnAgents:
-    """The agents of a file, in its order; DocumentError where it is not what it must be."""
+def _check_folder(path: str) -> str:
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or "\\" in path or "\0" in path:
+        raise ValueError("must be a relative path without `..` and backslashes")
+    return path
+
+
+def _check_pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from None
+    return pattern
+
+
+def _check_anchored(pattern: str) -> str:
+    if not pattern.startswith("^"):
+        raise ValueError("must start with ^: it is for lines that the CLI itself begins")
+    return _check_pattern(pattern)
+
+
+def _check_text_load(pattern: str) -> str:
+    if "skill" not in re.compile(_check_pattern(pattern)).groupindex:
+        raise ValueError("needs a group (?P<skill>...) for the name of the skill")
+    return pattern
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Variable = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"),
+    AfterValidator(_check_variable),
+]
+Folder = Annotated[
+    str, StringConstraints(min_length=1, max_length=300), AfterValidator(_check_folder)
+]
+Word = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
+FieldPath = Annotated[
+    str, StringConstraints(pattern=r"^[^.\s]+(?:\.[^.\s]+){0,15}$", max_length=300)
+]
+Kinds = Annotated[tuple[str, ...], Field(min_length=1)]
+Tools = tuple[Annotated[str, StringConstraints(min_length=1)], ...]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TextPart(_Model):
+    """Records that hold what the agent wrote."""
+
+    kinds: Kinds
+    text: FieldPath
+
+
+class CallPart(_Model):
+    """Records of a tool call; which field is its target is decided by the tool's name."""
+
+    kinds: Kinds
+    tool: FieldPath
+    id: FieldPath | None = None
+    skill: FieldPath
+    file: FieldPath | None = None
+    command: FieldPath | None = None
+    cwd: FieldPath | None = None
+
+
+class ResultPart(_Model):
+    """Records of a tool's result. Without success a call proves nothing."""
+
+    kinds: Kinds
+    id: FieldPath | None = None
+    success: FieldPath
+    success_is: bool | int | str = True
+    exit_code: FieldPath | None = None
+    output: FieldPath | None = None
+    folder: FieldPath | None = None
+
+
+class FailurePart(_Model):
+    """Records of an API failure; with `when` only those in which that field holds something."""
+
+    kinds: Kinds
+    when: FieldPath | None = None
+    message: FieldPath
+    code: FieldPath | None = None
+    status: FieldPath | None = None
+    limit_codes: tuple[str, ...] = ()
+
+
+class EndPart(_Model):
+    """Records that end a run."""
+
+    kinds: Kinds
+
+
+class UsagePart(_Model):
+    """Records of usage: the last one stands, or all are added up, each `id` once."""
+
+    kinds: Kinds
+    mode: Literal["last", "sum"] = "last"
+    id: FieldPath | None = None
+    input_tokens: FieldPath | None = None
+    output_tokens: FieldPath | None = None
+    cached_input_tokens: FieldPath | None = None
+    reasoning_tokens: FieldPath | None = None
+    cost_usd: FieldPath | None = None
+
+
+class AboutPart(_Model):
+    """Records that tell of the run itself; `skills` is the catalogue that the agent is offered."""
+
+    kinds: Kinds
+    model: FieldPath | None = None
+    cli_version: FieldPath | None = None
+    skills: FieldPath | None = None
+
+
+class ToolNames(_Model):
+    """Which tools load a skill, read a file, or run a command; all others are activity."""
+
+    skill: Annotated[Tools, Field(min_length=1)]
+    file: Tools = ()
+    shell: Tools = ()
+
+
+class Records(_Model):
+    """How a stream of JSON lines is read: `kind` is the field that says what a record is."""
+
+    kind: FieldPath
+    quiet: tuple[str, ...] = ()
+    subagent: FieldPath | None = None
+    tools: ToolNames
+    call: CallPart
+    result: ResultPart
+    text: TextPart | None = None
+    end: EndPart
+    error: FailurePart | None = None
+    retry: FailurePart | None = None
+    usage: UsagePart | None = None
+    about: AboutPart | None = None
+
+
+class StderrFailure(_Model):
+    """A line of standard error that explains a failure, by an anchored pattern."""
+
+    pattern: Annotated[str, AfterValidator(_check_anchored)]
+    failure: ApiFailure | None = None
+
+
+class CustomProvider(_Model):
+    """One agent. Paths are relative to the agent's home, `skill_folders` to its workspace."""
+
+    title: str = ""
+    command: Annotated[tuple[Word, ...], Field(min_length=1, max_length=200)]
+    model_arguments: tuple[Word, ...] = ()
+    turn_arguments: tuple[Word, ...] = ()
+    budget_arguments: tuple[Word, ...] = ()
+    version_arguments: tuple[Word, ...] = ("--version",)
+    tested_versions: tuple[str, str] | None = None
+    skill_folders: tuple[Folder, ...] = ()
+    home_variables: dict[Variable, Folder] = Field(default_factory=dict)
+    set_variables: dict[Variable, Word] = Field(default_factory=dict)
+    credential_variables: tuple[Variable, ...] = ()
+    credential_files: tuple[Folder, ...] = ()
+    pass_variables: tuple[Variable, ...] = ()
+    shared_caches: tuple[Folder, ...] = ()
+    memory_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 400
+    serial_login: bool = False
+    records: Records
+    text_load: Annotated[str, AfterValidator(_check_text_load)] | None = None
+    stderr_failures: tuple[StderrFailure, ...] = ()
+
+    @model_validator(mode="after")
+    def _check_commands(self) -> Self:
+        _check_command(self.command)
+        for name, words, place in (
+            ("model_arguments", self.model_arguments, "{model}"),
+            ("turn_arguments", self.turn_arguments, "{turns}"),
+            ("budget_arguments", self.budget_arguments, "{usd}"),
+        ):
+            if words and not any(place in word for word in words):
+                raise ValueError(f"{name}: no {place} in it")
+        return self
+
+
+class RoutingFile(_Model):
+    """The whole of routing.toml: agents by name."""
+
+    providers: dict[Name, CustomProvider] = Field(default_factory=dict)
+
+
+def _check_command(words: tuple[str, ...]) -> None:
+    if not words[0].strip() or PROMPT in words[0]:
+        raise ValueError("command: its first word must be a program")
+    holding = [word for word in words if PROMPT in word]
+    if not holding:
+        raise ValueError(f"command: no {PROMPT} in it")
+    if not all(_OWN_ARGUMENT.fullmatch(word) for word in holding):
+        raise ValueError(f"command: {PROMPT} must be an argument of its own, or --name={PROMPT}")
+    for place, word in enumerate(words):
+        program = re.split(r"[/\\]", word)[-1].casefold().removesuffix(".exe")
+        options = takewhile(lambda one: one[:1] in ("-", "/"), words[place + 1 :])
+        if program in _SHELLS and any(_TAKES_TEXT.fullmatch(one) for one in options):
+            raise ValueError(
+                f"command: {word} would take its text as a command; put that into a script, and "
+                "name the script"
+            )
+
+
+# ---- the file
+
+
+def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
+    """The agents of a file, in its order, and its SHA-256; DocumentError where it is not right."""
     data = read_bytes(path, MAX_BYTES, f"name the file with --config FILE; {_GUIDE}")
     file = str(path)
     try:
@@ -50,12 +279,14 @@ def read_routing_file(path: Path) -> OwnAgents:
         where = [part for part in first["loc"] if part != "[key]"]
         cause, remedy = _explain(first["type"], first["msg"], where)
         raise DocumentError(cause, file=file, field=name_field(where), remedy=remedy) from None
-    return OwnAgents(file, hashlib.sha256(data).hexdigest(), dict(parsed.providers))
+    return dict(parsed.providers), hashlib.sha256(data).hexdigest()
 
 
 def _explain(kind: str, message: str, where: Sequence[str | int]) -> tuple[str, str]:
     if kind == "extra_forbidden":
-        close = difflib.get_close_matches(str(where[-1]), _FIELDS, n=1)
+        close = difflib.get_close_matches(
+            str(where[-1]), ["providers", *CustomProvider.model_fields], n=1
+        )
         return "unknown field", f"did you mean {close[0]}?" if close else _GUIDE
     if kind == "missing":
         return "is missing", _GUIDE

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import click
 
+from routing_action.agents.provider import ReadContext
 from routing_action.cli.options import cases_option, config_option, find_provider, split_list
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.run.evaluate import (
     describe_evaluation,
     evaluate_case,
     evaluate_tokens,
     explain_evaluation,
-    read_blocks,
+    read_lines,
 )
 
 
@@ -100,8 +100,8 @@ def command(
     end = RunEnd(exit_code=exit_code, timed_out=timed_out, stopped_early=stopped_early)
     context = ReadContext(skills_roots=roots)
     counted = subagent_loads == "count"
-    stdout = read_blocks(stdout_file)
-    stderr: Iterable[bytes] = read_blocks(stderr_file) if stderr_file else ()
+    stdout = read_lines(stdout_file)
+    stderr: Iterable[bytes] = read_lines(stderr_file) if stderr_file else ()
     if case is None:
         wanted = tuple(token.strip() for token in tokens if token.strip())
         evaluation = evaluate_tokens(

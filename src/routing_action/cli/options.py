@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from routing_action.agents.discovery import all_providers
-from routing_action.agents.own_agents import KnownAgents, find_agents
+from routing_action.agents.discovery import KnownAgents, all_providers, find_agents
+from routing_action.agents.provider import Provider
 from routing_action.errors import UsageError
-from routing_action.evidence.reader_protocol import Provider
 from routing_action.report.console import ConsoleStyle
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from routing_action.agents.discovery import DEFAULT_AGENTS
+from routing_action.agents.provider import Provider
 from routing_action.cli.doctor import command as doctor
 from routing_action.cli.options import config_option, known_agents
-from routing_action.evidence.reader_protocol import Provider
 
 
 @click.group("providers", short_help="List the agent CLIs that are known, and check them.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from routing_action.agents.custom_model import RoutingFile
+from routing_action.agents.routing_file import RoutingFile
 from routing_action.corpus.case import Case
 from routing_action.gate.model import Delta
 from routing_action.results.model import Results

@@ -6,12 +6,11 @@ Order of hits: lower tier, then higher score, then CLI output over logs, then fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from routing_action.corpus.naming import names_token, same_skill
 from routing_action.evidence.prefilter import Prefilter
-from routing_action.evidence.reader_protocol import Naming
 from routing_action.evidence.tiers import (
     MENTION_SCORE,
     TOOL_USE_SCORE,
@@ -111,15 +110,14 @@ class EvidenceCollector:
     those of them that the main agent loaded itself, `attempts` those called without success.
     `load_lines` keeps the line that proved each of the first loads. `activity` is True after any
     tool or skill event. Where `count_subagents` is off, a load in a
-    sub-agent is worth no more than an attempt. What the `prefilter` of all these tokens and words
-    rules out is not judged.
+    sub-agent is worth no more than an attempt.
     """
 
     agent: str
     tokens: tuple[str, ...]
     any_tokens: tuple[str, ...] = ()
     count_subagents: bool = True
-    prefilter: Prefilter | None = None
+    prefilter: Prefilter = field(init=False)
     hits: dict[str, Hit] = field(default_factory=dict)
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
     loads: list[str] = field(default_factory=list)
@@ -129,34 +127,19 @@ class EvidenceCollector:
     wrong_copies: set[str] = field(default_factory=set)
     activity: bool = False
 
-    @property
-    def may_name(self) -> Callable[[str], bool] | None:
-        """What a reader may rule texts out by."""
-        return self.prefilter.may_name if self.prefilter is not None else None
-
-    @property
-    def naming_lines(self) -> Naming | None:
-        """What a reader may rule undecoded lines out by."""
-        prefilter = self.prefilter
-        return prefilter.naming_lines if prefilter is not None and prefilter.knows_lines else None
-
-    def needs_mentions(self) -> bool:
-        """False once no text that merely mentions tokens or words can change anything."""
-        best, hits = (*_CEILINGS[LineKind.MENTION], 0), self.hits
-        return any(token not in hits or best < hits[token].rank for token in self.tokens) or any(
-            word not in self.any_hits for word in self.any_tokens
-        )
+    def __post_init__(self) -> None:
+        """Make the prefilter of all tokens and words, which a reader may rule texts out by."""
+        self.prefilter = Prefilter((*self.tokens, *self.any_tokens))
 
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""
         if line.subagent and line.kind is LineKind.LOAD and not self.count_subagents:
             line = replace(line, kind=LineKind.ATTEMPT)
-        tokens, words = self._candidates(line)
-        for token in tokens:
+        for token in self._candidates(line):
             hit = build_hit(self.agent, token, line)
             if hit is not None:
                 self._keep(token, hit)
-        for word in words:
+        for word in self.any_tokens:
             if word not in self.any_hits and _holds(line.text, word):
                 self.any_hits[word] = line
         self._note_activity(line)
@@ -166,15 +149,12 @@ class EvidenceCollector:
         for line in lines:
             self.add(line)
 
-    def _candidates(self, line: EvidenceLine) -> tuple[Sequence[str], Sequence[str]]:
-        """The tokens that a line may be a better hit for, and the activity words it may hold."""
-        prefilter = self.prefilter
-        if prefilter is None or line.kind in (LineKind.LOAD, LineKind.ATTEMPT):
-            return self.tokens, self.any_tokens
+    def _candidates(self, line: EvidenceLine) -> Sequence[str]:
+        """The tokens that a line may be a better hit for."""
+        if line.kind in (LineKind.LOAD, LineKind.ATTEMPT):
+            return self.tokens
         text = f"{line.text}\n{line.path}" if line.path else line.text
-        if not prefilter.may_name(text):
-            return (), ()
-        return prefilter.among(text, self._open_tokens(line)), self.any_tokens
+        return self.prefilter.among(text, self._open_tokens(line))
 
     def _open_tokens(self, line: EvidenceLine) -> Sequence[str]:
         """The tokens for which a line of this kind could be better than what there is."""

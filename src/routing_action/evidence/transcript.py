@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 
+LINE_LIMIT = 8 * 2**20
+"""Bytes of a line that are read; a longer one is counted as not recognised."""
 LEADS_NOWHERE = "no record of the run has anything there"
 """In a note on the description of an agent's stream."""
 
@@ -133,11 +135,3 @@ class Reading:
     model: str | None = None
     catalogue: tuple[str, ...] | None = None
     notes: tuple[str, ...] = field(default=())
-
-
-def split_lines(block: bytes) -> list[bytes]:
-    """The lines of a block, without their newlines."""
-    lines = block.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return lines

@@ -44,7 +44,6 @@ class FailureKind(StrEnum):
     MISSING_SKILL_FILE_EVIDENCE = "missing_skill_file_evidence"
     MISSING_ACTIVITY_EVIDENCE = "missing_activity_evidence"
     MIXED_EVIDENCE_MISSING = "mixed_evidence_missing"
-    UNKNOWN = "unknown"
 
 
 _LEGACY = frozenset(
@@ -175,7 +174,8 @@ def _kind(status: Status, facts: _Facts) -> str:
     if len(kinds) > 1:
         legacy = kinds <= _LEGACY
         return (FailureKind.MIXED_EVIDENCE_MISSING if legacy else FailureKind.MIXED).value
-    return next(iter(kinds), FailureKind.UNKNOWN).value
+    (kind,) = kinds
+    return kind.value
 
 
 def _kinds(facts: _Facts) -> set[FailureKind]:
@@ -242,3 +242,28 @@ def _unavailable(need: Requirement, reading: Reading) -> bool:
     return not any(
         same_skill(offered, name) for offered in reading.catalogue for name in need.names
     )
+
+
+# ---- stopping early
+
+
+def is_settled(case: Case, expectations: Expectations, evidence: EvidenceCollector) -> bool:
+    """True where whatever may still come leaves status, failure kind and every tier as they are.
+
+    Every requirement has the best tier that it can get, every optional skill was seen, and
+    nothing depends on absence: what must not happen can happen until the end.
+    Source of the rules: docs/explanation/evidence.md, 'Stopping early'.
+    """
+    return (
+        not case.depends_on_absence
+        and all(_has_its_best(need, evidence) for need in expectations.requirements)
+        and len(_seen(expectations.optional, evidence, 2)) == len(expectations.optional)
+        and (not expectations.any_tokens or evidence.activity or bool(evidence.any_hits))
+    )
+
+
+def _has_its_best(need: Requirement, evidence: EvidenceCollector) -> bool:
+    """No evidence for a file is better than Tier 2."""
+    hit = evidence.best_of(need.names)
+    best = 1 if need.is_skill else 2
+    return hit is not None and hit.tier <= min(best, need.min_tier)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from routing_action.agents.diagnosis import Counted, Facts
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.provider import Provider
 from routing_action.files.redaction import Redactor, secret_values
 from routing_action.files.removal import remove_tree
 from routing_action.results.measured_files import find_result_files

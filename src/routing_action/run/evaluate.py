@@ -8,19 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from routing_action.agents.provider import Provider, ReadContext, Reader
 from routing_action.corpus.case import Case, Expectations, expectations_for
 from routing_action.corpus.naming import is_file_token
 from routing_action.errors import DocumentError
-from routing_action.evidence.early_stop import is_settled
 from routing_action.evidence.evidence import EvidenceCollector, Hit, explain_hit
-from routing_action.evidence.evidence_collector import make_collector
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
-from routing_action.evidence.prefilter import Engine, Prefilter
-from routing_action.evidence.reader_protocol import Provider, ReadContext, Reader
 from routing_action.evidence.tiers import canonical_base, canonical_call
-from routing_action.evidence.transcript import Reading, split_lines
-from routing_action.evidence.verdict import Verdict, judge
-from routing_action.run.output.capture import iterate_blocks
+from routing_action.evidence.transcript import Reading
+from routing_action.evidence.verdict import Verdict, is_settled, judge
+from routing_action.run.output.capture import iterate_lines
 
 
 class CaseJudge:
@@ -35,10 +32,14 @@ class CaseJudge:
             case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
         )
         self._collect = partial(
-            make_collector, provider.name, self.expectations, count_subagents=count_subagents
+            EvidenceCollector,
+            provider.name,
+            self.expectations.tokens,
+            self.expectations.any_tokens,
+            count_subagents=count_subagents,
         )
         self.evidence = self._collect()
-        self.reader = _open_reader(provider, context, self.evidence, self.is_settled)
+        self.reader = _open_reader(provider, context, self.evidence)
 
     def further_evidence(self) -> EvidenceCollector:
         """An empty collector for the same expectations."""
@@ -53,21 +54,8 @@ class CaseJudge:
         return judge(self.case, self.expectations, self.evidence, reading, end)
 
 
-def _open_reader(
-    provider: Provider,
-    context: ReadContext,
-    evidence: EvidenceCollector,
-    settled: Callable[[], bool],
-) -> Reader:
-    return provider.reader(
-        replace(
-            context,
-            may_name=evidence.may_name,
-            naming_lines=evidence.naming_lines,
-            needs_mentions=evidence.needs_mentions,
-            is_settled=settled,
-        )
-    )
+def _open_reader(provider: Provider, context: ReadContext, evidence: EvidenceCollector) -> Reader:
+    return provider.reader(replace(context, may_name=evidence.prefilter.may_name))
 
 
 # ---- a stored transcript
@@ -85,10 +73,10 @@ class Evaluation:
     expectations: Expectations | None = None
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
-    """The lines of a transcript in blocks, as a live run reads them; its size does not matter."""
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a transcript, as a live run reads them; its size does not matter."""
     try:
-        yield from iterate_blocks(path)
+        yield from iterate_lines(path)
     except OSError as error:
         raise DocumentError(
             f"cannot be read: {error.strerror}",
@@ -103,11 +91,10 @@ def _read_all(
     streams: tuple[Iterable[bytes], Iterable[bytes]],
     end: RunEnd,
 ) -> Reading:
-    for block in streams[0]:
-        evidence.extend(reader.feed_block(block))
-    for block in streams[1]:
-        for line in split_lines(block):
-            reader.feed_stderr(line)
+    for line in streams[0]:
+        evidence.extend(reader.feed(line))
+    for line in streams[1]:
+        reader.feed_stderr(line)
     evidence.extend(reader.finish(end.exit_code))
     return reader.reading
 
@@ -121,17 +108,11 @@ def evaluate_tokens(
     end: RunEnd,
     context: ReadContext,
     count_subagents: bool = True,
-    engine: Engine = "auto",
 ) -> Evaluation:
-    """The best hit for each token, and how the run ended; the streams are blocks of lines."""
+    """The best hit for each token, and how the run ended; the streams are lines."""
     wanted = tuple(dict.fromkeys(tokens))
-    evidence = EvidenceCollector(
-        provider.name,
-        wanted,
-        count_subagents=count_subagents,
-        prefilter=Prefilter(wanted, engine),
-    )
-    reader = _open_reader(provider, context, evidence, context.is_settled)
+    evidence = EvidenceCollector(provider.name, wanted, count_subagents=count_subagents)
+    reader = _open_reader(provider, context, evidence)
     reading = _read_all(reader, evidence, (stdout, stderr), end)
     return Evaluation(provider, evidence, reading, decide_outcome(reading, end))
 
@@ -146,7 +127,7 @@ def evaluate_case(
     context: ReadContext,
     count_subagents: bool = True,
 ) -> Evaluation:
-    """The verdict of a case on a transcript; the streams are blocks of lines."""
+    """The verdict of a case on a transcript; the streams are lines."""
     run = CaseJudge(provider, case, context, count_subagents=count_subagents)
     reading = _read_all(run.reader, run.evidence, (stdout, stderr), end)
     verdict = run.judge(reading, end)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from routing_action.agents.provider import Provider
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.reader_protocol import Provider
 from routing_action.evidence.transcript import EndedBy
 from routing_action.results.model import UnitResult
 from routing_action.run.settings import RunSettings, agent_templates

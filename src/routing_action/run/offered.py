@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from routing_action.agents.provider import Provider
 from routing_action.corpus.skill_files import MAX_DESCRIPTION, read_skill_file
-from routing_action.evidence.reader_protocol import Provider
 from routing_action.results.model import OfferedSkill
 from routing_action.run.workspace.staging import SKILL_FILE, Skill, skills_in
 

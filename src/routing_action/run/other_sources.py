@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from routing_action.agents.provider import Provider, ReadContext, Reader
 from routing_action.evidence.evidence import EvidenceCollector, as_log_line
-from routing_action.evidence.reader_protocol import Provider, ReadContext, Reader
 from routing_action.evidence.transcript import EndedBy, Reading, Usage
 from routing_action.files.redaction import Redactor
 from routing_action.run.logs.session_logs import read_log_tails

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from routing_action.agents.provider import Provider
 from routing_action.corpus.case import Case, select_cases
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import fold
 from routing_action.corpus.units import DEFAULT_DURATION_MS, Shard, Unit, build_shards, build_units
 from routing_action.errors import NothingToRunError, UsageError
-from routing_action.evidence.reader_protocol import Provider
 from routing_action.results.model import Results
 
 

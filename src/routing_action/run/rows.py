@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from routing_action.agents.provider import Provider, template_variable
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.evidence import EvidenceCollector, Hit
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.reader_protocol import Provider, template_variable
 from routing_action.evidence.transcript import EndedBy, Reading, SourceKind, Usage
 from routing_action.evidence.verdict import Verdict
 from routing_action.files.redaction import Redactor

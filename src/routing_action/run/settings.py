@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from routing_action.agents.provider import Provider, template_variable
 from routing_action.corpus.units import DEFAULT_TIMEOUT_SECONDS
 from routing_action.errors import UsageError
-from routing_action.evidence.reader_protocol import Provider, template_variable
 
 DEFAULT_MAX_PARALLEL = 4
 MAX_PARALLEL_LIMIT = 256

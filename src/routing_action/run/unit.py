@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.units import Unit
 from routing_action.errors import HarnessError
 from routing_action.evidence.outcome import RunEnd
-from routing_action.evidence.reader_protocol import Provider, ReadContext
 from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
@@ -20,7 +20,7 @@ from routing_action.run.evaluate import CaseJudge
 from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
 from routing_action.run.limits import Brakes
 from routing_action.run.other_sources import VersionProbe, read_session_logs
-from routing_action.run.output.capture import TranscriptSink, each_line
+from routing_action.run.output.capture import TranscriptSink
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.rows import (
     RunRecord,
@@ -220,11 +220,11 @@ class UnitRunner:
         stdout = TranscriptSink(
             files[0],
             self.parts.redactor,
-            lambda block: evidence.extend(reader.feed_block(block)),
+            lambda line: evidence.extend(reader.feed(line)),
             terminal_seen=lambda: reader.terminal_seen,
             settled=lambda: self._is_settled(run) or self._is_over_budget(run),
         )
-        stderr = TranscriptSink(files[1], self.parts.redactor, each_line(reader.feed_stderr))
+        stderr = TranscriptSink(files[1], self.parts.redactor, reader.feed_stderr)
         limits = self.settings.limits
         result = await run_process(
             run.launch.argv,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from routing_action.agents.provider import ReadContext
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
 from tests.support.builders import Run, read
 from tests.support.recorded import FOLDER

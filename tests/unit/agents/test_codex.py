@@ -7,8 +7,8 @@ import json
 import pytest
 
 from routing_action.agents.codex_sessions import CodexSessionReader
+from routing_action.agents.provider import ReadContext
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
 from tests.support.builders import Run, read
 from tests.support.recorded import FOLDER

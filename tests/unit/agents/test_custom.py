@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from routing_action.agents.custom import build_provider, find_value
-from routing_action.agents.custom_model import CustomProvider
+from routing_action.agents.provider import Provider
+from routing_action.agents.routing_file import CustomProvider
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.reader_protocol import Provider
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
 from tests.support.builders import NO_CONTEXT, Run, read
 from tests.support.streams import Record, jsonl

@@ -16,7 +16,7 @@ from routing_action.agents.diagnosis import (
     version_key,
 )
 from routing_action.agents.discovery import all_providers
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.provider import Provider
 
 CLAUDE = all_providers()["claude"]
 CODEX = all_providers()["codex"]

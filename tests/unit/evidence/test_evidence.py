@@ -248,13 +248,3 @@ def test_a_hit_is_explained_with_what_was_needed(hit: Hit | None, needed: int, t
 def test_a_hit_that_is_good_enough_asks_for_nothing_more() -> None:
     """Where the requirement is met, the explanation names no need."""
     assert "needed" not in explain_hit(HIT, 2)
-
-
-def test_mentions_matter_until_they_cannot_change_anything() -> None:
-    """A tool call that names a token beats every mention of it; a word is to be seen once."""
-    collector = EvidenceCollector("claude", (TOKEN, "other"), ("said",))
-    assert collector.needs_mentions()
-    collector.extend((load_line(TOKEN), mention_line("other is said")))
-    assert not collector.needs_mentions()
-    assert EvidenceCollector("claude", (), ("said",)).needs_mentions()
-    assert not EvidenceCollector("claude", ()).needs_mentions()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from routing_action.agents.discovery import all_providers
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.provider import Provider
 from routing_action.evidence.transcript import EndedBy
 from routing_action.run.limits import Brakes, find_bounds, plan_lanes
 from routing_action.run.settings import Limits, Outputs, Replay, RunSettings

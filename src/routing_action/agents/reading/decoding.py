@@ -24,27 +24,17 @@ def decode_record(line: bytes) -> Record | None:
 
     Survives a BOM, NUL bytes, invalid UTF-8, lone surrogates and deep nesting.
     """
-    body = line if line.startswith(b"{") else line.strip().removeprefix(b"\xef\xbb\xbf").lstrip()
-    body = body.rstrip()
-    if not body.startswith(b"{") or not body.endswith(b"}"):
-        return None
     try:
-        value = msgspec.json.decode(body)
+        value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = _decode_slowly(body)
+        value = _decode_leniently(line)
     return value if isinstance(value, dict) else None
 
 
-def decode_known(line: bytes) -> Record | None:
-    """The same for a line of which a head was read already."""
-    try:
-        value: Record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return decode_record(line)
-    return value
-
-
-def _decode_slowly(body: bytes) -> object:
+def _decode_leniently(line: bytes) -> object:
+    body = line.strip().removeprefix(b"\xef\xbb\xbf").strip()
+    if not body.startswith(b"{") or not body.endswith(b"}"):
+        return None
     text = body.decode("utf-8", "replace").replace("\x00", "")
     try:
         value = json.loads(text, strict=False, parse_int=_parse_int)

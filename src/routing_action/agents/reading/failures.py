@@ -1,12 +1,13 @@
 """Sorts the API failures that a CLI reports itself by what its user can do about them.
 
-Only the CLI's own error fields and anchored standard-error lines come here, never agent prose
-or tool output.
+Only the CLI's own error fields and lines of standard error that an anchored pattern finds come
+here, never agent prose or tool output.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from routing_action.evidence.transcript import ApiFailure
 
@@ -39,6 +40,7 @@ _RETRY_AFTER = re.compile(
     r"(\d{1,6}(?:\.\d{1,9})? ?[a-z]{0,12}(?:\d{1,6}(?:\.\d{1,9})?[a-z]{1,2}){0,2})",
     re.IGNORECASE,
 )
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _PART = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)")
 _MINUTES, _HOURS = "m min mins minute minutes", "h hr hour hours"
 _UNITS = {
@@ -101,3 +103,29 @@ def _by_text(text: str) -> ApiFailure | None:
         if pattern.search(text):
             return failure
     return None
+
+
+# ---- standard error
+
+
+@dataclass(frozen=True, slots=True)
+class StderrRule:
+    """An anchored pattern on a standard-error line, and the failure it stands for."""
+
+    pattern: re.Pattern[str]
+    failure: ApiFailure | None = None
+
+
+def find_failure(line: bytes, rules: tuple[StderrRule, ...]) -> tuple[ApiFailure, str] | None:
+    """The failure that a line tells of, and the line, cut; None where no pattern finds one."""
+    text = clean_text(line)
+    for rule in rules:
+        if rule.pattern.search(text):
+            return rule.failure or classify_failure(text[:2000]), text[:500]
+    return None
+
+
+def clean_text(line: bytes) -> str:
+    """A line of text without BOM, carriage return, NUL and colours."""
+    text = line.decode("utf-8", "replace").removeprefix("\ufeff").replace("\x00", "")
+    return _ANSI.sub("", text).rstrip("\r")

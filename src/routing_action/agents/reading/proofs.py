@@ -1,29 +1,86 @@
-"""Turns what a reader finds into evidence lines: calls with results, text, and shell reads."""
+"""Turns what a reader finds into evidence lines: calls paired with results by id, text, reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from routing_action.agents.reading.calls import Call, PendingCalls, quote_line
+from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record, is_blank
-from routing_action.agents.reading.roots import lies_under
-from routing_action.agents.reading.shown_skill_files import in_a_skills_root, shown_files
+from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
 from routing_action.agents.reading.summary import RunSummary
 from routing_action.corpus.naming import is_skill_file, skill_folder
-from routing_action.evidence.reader_protocol import ReadContext
 from routing_action.evidence.tiers import canonical_base, canonical_call
 from routing_action.evidence.transcript import EvidenceLine, LineKind
 
 QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
 _TARGET_LIMIT = 4_000
-_SHELL_SIGNS = "'\"\\`^\n"
+_SHELL_SIGNS = str.maketrans("", "", "'\"\\`^\n")
+_MOST_CALLS = 1_000
+"""Calls that are kept without a result: more come from no healthy run."""
 
 
-def _always(_text: str) -> bool:
-    return True
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that waits for its result.
+
+    `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.
+    `line` is the source line, cut.
+    """
+
+    kind: str
+    name: str
+    target: str
+    number: int
+    line: bytes
+    subagent: bool = False
+    partial: bool = False
+    cwd: str = ""
+
+
+class PendingCalls:
+    """Pairs each result with its call. An id that is no word and no number pairs nothing."""
+
+    def __init__(self) -> None:
+        """Start with no call."""
+        self._waiting: dict[str | tuple[str], Call] = {}
+        self._replaced: list[Call] = []
+
+    def open(self, identity: object, call: Call) -> None:
+        """Remember a call; an earlier one of the same id will never get its result."""
+        known = isinstance(identity, str | int)
+        key = _key(identity) if known else (f"unpaired {len(self._waiting)}",)
+        if key in self._waiting and len(self._replaced) < _MOST_CALLS:
+            self._replaced.append(self._waiting.pop(key))
+        if key in self._waiting or len(self._waiting) < _MOST_CALLS:
+            self._waiting[key] = call
+
+    def find(self, identity: object) -> Call | None:
+        """The call of an id that still waits."""
+        return self._waiting.get(_key(identity))
+
+    def close(self, identity: object) -> Call | None:
+        """Take the call of an id out, None where there is none."""
+        return self._waiting.pop(_key(identity), None)
+
+    def take_all(self) -> list[Call]:
+        """Take out every call that never got a result."""
+        left = [*self._replaced, *self._waiting.values()]
+        self._replaced.clear()
+        self._waiting.clear()
+        return left
+
+
+def _key(identity: object) -> str | tuple[str]:
+    """A string itself, anything else so that it is like no string."""
+    return identity if isinstance(identity, str) else (repr(identity),)
+
+
+def _quote_line(line: bytes) -> str:
+    """A source line as it is quoted: invalid UTF-8 is replaced, and NUL dropped."""
+    return line.decode("utf-8", "replace").replace("\x00", "")
 
 
 class ProofWriter(RunSummary):
@@ -40,31 +97,21 @@ class ProofWriter(RunSummary):
         super().__init__()
         self.context = context
         self.number = 0
-        self._may_name = context.may_name or _always
         self._line = b""
-        self._quote: str | None = ""
         self._subagent = False
         self._active = False
         self._calls = PendingCalls()
-        self._seen_cwd = ("", True)
-
-    @property
-    def quote(self) -> str:
-        """The current source line, cut to a bounded length."""
-        if self._quote is None:
-            self._quote = quote_line(self._line)
-        return self._quote
 
     def line(self, kind: LineKind, text: str, **fields: Any) -> EvidenceLine:  # noqa: ANN401
         """An evidence line at the current source line."""
-        fields.setdefault("number", self.number)
-        fields.setdefault("quote", self.quote)
-        fields.setdefault("subagent", self._subagent)
+        if "number" not in fields:
+            quote = _quote_line(self._line)
+            fields |= {"number": self.number, "quote": quote, "subagent": self._subagent}
         return EvidenceLine(kind, text[:TEXT_LIMIT], **fields)
 
     def mention(self, text: str, kind: LineKind = LineKind.MENTION) -> list[EvidenceLine]:
         """Text that proves nothing, or no line at all where it is empty or cannot name a token."""
-        if is_blank(text) or not self._may_name(text):
+        if is_blank(text) or not self.context.may_name(text):
             return []
         return [self.line(kind, text)]
 
@@ -114,7 +161,7 @@ class ProofWriter(RunSummary):
         if not matters and self._active:
             return
         self._active = True
-        place = {"number": call.number, "quote": call.quote, "subagent": call.subagent}
+        place = {"number": call.number, "quote": _quote_line(call.line), "subagent": call.subagent}
         if call.kind == "skill" and not call.target:
             text = f'"name":"Skill" {call.name} {output[:500]}'
             yield self.line(LineKind.ATTEMPT, text, **place)
@@ -152,29 +199,10 @@ class ProofWriter(RunSummary):
         """
         text = f"{call.name} {call.target}"
         if call.kind != "shell":
-            return self._may_name(text)
-        bare = f"{call.cwd} {call.target}"
-        for sign in _SHELL_SIGNS:
-            bare = bare.replace(sign, "")
-        return "$" in text or "skill" in bare.casefold() or self._may_name(f"{text}\n{bare}")
-
-    def are_idle_commands(self, commands: Iterable[str], cwd: str = "") -> bool:
-        """True where each of some commands is idle; they are looked at together, since it is fast.
-
-        One that is not can hide none of the others, as no name goes on over a zero sign.
-        """
-        return self.is_idle_command("\0".join(commands), cwd)
-
-    def is_idle_command(self, command: str, cwd: str = "") -> bool:
-        """True where a command is activity alone, if no string of its line names a token."""
-        if cwd != self._seen_cwd[0]:
-            self._seen_cwd = (cwd, not self._matters(Call("shell", "", "", 0, b"", cwd=cwd)))
-        if "$" in command or not self._seen_cwd[1]:
-            return False
-        bare = command
-        for sign in _SHELL_SIGNS:
-            bare = bare.replace(sign, "")
-        return "skill" not in bare.casefold() and (bare == command or not self._may_name(bare))
+            return self.context.may_name(text)
+        bare = f"{call.cwd} {call.target}".translate(_SHELL_SIGNS)
+        names = "$" in text or "skill" in bare.casefold()
+        return names or self.context.may_name(f"{text}\n{bare}")
 
     def _skill_read(self, path: str, *, proven: bool, place: Record) -> EvidenceLine:
         """A SKILL.md that a shell printed: the native load where the CLI has no skill tool."""

@@ -11,7 +11,7 @@ from routing_action.evidence.transcript import ApiFailure, Reading
 
 
 class RunSummary:
-    """The summary so far. What changes with almost every record is counted apart: it is cheap."""
+    """The summary so far; what changes with almost every record is counted apart."""
 
     def __init__(self) -> None:
         """Start with nothing seen."""
@@ -35,13 +35,11 @@ class RunSummary:
 
     def note(self, **changes: Any) -> None:  # noqa: ANN401 - a wrong name is an error
         """Change fields of the summary other than the counts."""
-        for name, value in changes.items():
-            # In place, since `replace` takes long: this one is ours alone, others get a copy.
-            object.__setattr__(self.summary, name, value)
+        self.summary = replace(self.summary, **changes)
 
-    def turn(self, count: int = 1) -> None:
-        """Model turns happened; whatever failed or was retried before has recovered."""
-        self.turns += count
+    def turn(self) -> None:
+        """A model turn happened; whatever failed or was retried before has recovered."""
+        self.turns += 1
         if self.summary.retrying is not None or self.summary.failure is not None:
             self.note(retrying=None, failure=None)
 

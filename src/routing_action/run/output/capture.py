@@ -1,25 +1,19 @@
-"""Where the output of a process goes: redacted into a file, and in blocks of lines to a reader.
+"""Where the output of a process goes: redacted into a file, and line by line to a reader.
 
 Holds no more than one line, and takes no notice of what the lines say.
 """
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from routing_action.errors import HarnessError
-from routing_action.evidence.transcript import split_lines
+from routing_action.evidence.transcript import LINE_LIMIT
 from routing_action.files.redaction import Redactor
-from routing_action.run.output.condense import Condenser
 
-LINE_LIMIT = 8 * 1024 * 1024
-"""Bytes of a line that are held; of a longer one the long strings are condensed."""
 READ_BYTES = 256 * 1024
-_JOINED_BYTES = 64 * 1024
-"""So much of a line is copied rather than that a block is made of one line."""
 TAIL_BYTES = 4000
 """So much of the end of a stream is kept, for people."""
 
@@ -28,105 +22,78 @@ def _never() -> bool:
     return False
 
 
-class LineBlocks:
-    """Cuts a stream at newline bytes alone, and hands on blocks of whole lines.
+class LineSplitter:
+    """Cuts a stream at newline bytes alone, and hands on each line without its newline.
 
-    Every line of a block is ended by its newline, but for a last one that none ended. U+2028,
-    U+0085, form feeds and carriage returns end no line: they can stand in a JSON string. A line
-    that comes in several chunks and is longer than the limit (bytes) is condensed, and then cut.
+    U+2028, U+0085, form feeds and carriage returns end no line: they can stand in a JSON string.
+    A line of more than `limit` bytes is cut to one byte more than that, by which a reader knows it.
     """
 
-    def __init__(self, on_block: Callable[[bytes], None], limit: int = LINE_LIMIT) -> None:
-        self._on_block = on_block
-        self._limit = limit
-        self._pending = io.BytesIO()  # grows in place, and gives its buffer away without a copy
-        self._condenser: Condenser | None = None
+    def __init__(self, on_line: Callable[[bytes], object], limit: int = LINE_LIMIT) -> None:
+        self._on_line = on_line
+        self._most = limit + 1
+        self._parts: list[bytes] = []
+        self._room = self._most
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the stream."""
-        start, begun = 0, self._pending.tell()
-        if 0 < begun <= _JOINED_BYTES and begun + len(chunk) <= self._limit:
-            chunk = self._take_pending() + chunk
-        elif self._condenser is not None or begun:
-            start = chunk.find(b"\n") + 1
-            self._append(chunk[:start] if start else chunk)
-            if not start:
-                return
-            self._end_line()
-        end = chunk.rfind(b"\n", start) + 1
-        if end > start:
-            self._on_block(chunk[start:end])
-        self._append(chunk[max(start, end) :])
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
+            if self._parts:
+                self._add(line)
+                self.finish()
+            else:
+                self._on_line(line[: self._most])
+        self._add(rest)
 
     def finish(self) -> None:
         """Hand on a last line that no newline ended; nothing after a newline."""
-        if self._condenser is not None or self._pending.tell():
-            self._end_line()
+        if self._parts:
+            line = b"".join(self._parts)
+            self._parts.clear()
+            self._room = self._most
+            self._on_line(line)
 
-    def _append(self, part: bytes) -> None:
-        if self._condenser is None and self._pending.tell() + len(part) > self._limit:
-            self._condenser = Condenser(self._limit)
-            self._condenser.feed(self._take_pending())
-        if self._condenser is None:
-            self._pending.write(part)
-        else:
-            self._condenser.feed(part)
-
-    def _end_line(self) -> None:
-        line = self._take_pending() if self._condenser is None else self._condenser.finish()
-        self._condenser = None
-        self._on_block(line)
-
-    def _take_pending(self) -> bytes:
-        data, self._pending = self._pending.getvalue(), io.BytesIO()
-        return data
+    def _add(self, part: bytes) -> None:
+        part = part[: self._room]
+        if part:
+            self._parts.append(part)
+            self._room -= len(part)
 
 
-def each_line(on_line: Callable[[bytes], None]) -> Callable[[bytes], None]:
-    """Takes blocks, and hands on each line without its newline."""
-
-    def on_block(block: bytes) -> None:
-        for line in split_lines(block):
-            on_line(line)
-
-    return on_block
-
-
-def iterate_blocks(path: Path) -> Iterator[bytes]:
-    """The lines of a file in blocks, as a sink hands them on; OSError where it cannot be read."""
-    blocks: list[bytes] = []
-    splitter = LineBlocks(blocks.append)
+def iterate_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, as a sink hands them on; OSError where it cannot be read."""
+    lines: list[bytes] = []
+    splitter = LineSplitter(lines.append)
     with path.open("rb", buffering=0) as file:
         while chunk := file.read(READ_BYTES):
             splitter.feed(chunk)
-            yield from blocks
-            blocks.clear()
+            yield from lines
+            lines.clear()
     splitter.finish()
-    yield from blocks
+    yield from lines
 
 
 class TranscriptSink:
-    """Writes one output stream, redacted, to a new file and feeds its lines on in blocks.
+    """Writes one output stream, redacted, to a new file and feeds its lines on.
 
     The file is readable by its owner alone, replaces an older one, and gets each chunk at once:
     it is complete up to the last byte that the redactor did not have to hold back, even if we
-    are killed. `on_block` gets whole lines as they are in the file; a line beyond `line_limit`
-    bytes is condensed for it, and whole in the file. Raises HarnessError where the
-    file cannot be made, OSError where it cannot be written.
+    are killed. `on_line` gets the lines as a LineSplitter cuts them. Raises HarnessError where
+    the file cannot be made, OSError where it cannot be written.
     """
 
     def __init__(
         self,
         path: Path | str,
         redactor: Redactor,
-        on_block: Callable[[bytes], None],
+        on_line: Callable[[bytes], object],
         *,
         terminal_seen: Callable[[], bool] = _never,
         settled: Callable[[], bool] = _never,
-        line_limit: int = LINE_LIMIT,
     ) -> None:
         self._stream = redactor.stream()
-        self._lines = LineBlocks(on_block, line_limit)
+        self._lines = LineSplitter(on_line)
         self._terminal_seen = terminal_seen
         self._settled = settled
         self._taken = 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from routing_action.errors import HarnessError, UsageError
-from routing_action.evidence.reader_protocol import Provider
+from routing_action.agents.provider import Provider
 
 _MOST_CREDENTIAL_BYTES = 1 << 20
 

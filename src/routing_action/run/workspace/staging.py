@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from routing_action.agents.provider import Provider
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.evidence.reader_protocol import Provider
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import FINDS_NO_SKILL
 from routing_action.run.workspace.answer_keys import AnswerKeys

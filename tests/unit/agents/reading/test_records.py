@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 import pytest
 
+from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record, as_text
+from routing_action.agents.reading.failures import StderrRule
 from routing_action.agents.reading.proofs import QUOTE_LIMIT, TEXT_LIMIT
 from routing_action.agents.reading.records import RecordReader
-from routing_action.agents.reading.standard_error import StderrRule
-from routing_action.evidence.reader_protocol import ReadContext
-from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind
+from routing_action.evidence.transcript import LINE_LIMIT, ApiFailure, EvidenceLine, LineKind
 from tests.support.streams import jsonl, skill_text
 
 PATH = "/r/.agents/skills/w/SKILL.md"
@@ -243,6 +243,31 @@ def test_plain_text_without_end_takes_bounded_memory() -> None:
         reader.feed(b"x" * 200_000)
     assert len(list(reader.finish())) == 42
     assert reader.reading.recognised == 100
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 line is longer than 8 MiB"), (2, "2 lines are longer than 8 MiB")]
+)
+def test_a_line_that_is_too_long_is_counted_and_not_read(count: int, said: str) -> None:
+    """It is not recognised, whatever it is, and the row has a note that says so."""
+    reader = PlainReader(ReadContext())
+    giant = json.dumps(call("a", "skill", "w")).encode() + b" " * LINE_LIMIT
+    for line in (b"", *[giant] * count, b'{"type": "end"}'):
+        assert list(reader.feed(line)) == []
+    assert list(reader.finish()) == []
+    reading = reader.reading
+    assert (reading.recognised, reading.unrecognised) == (1, count)
+    (note,) = reading.notes
+    assert said in note
+    assert "stdout line 2" in note
+
+
+def test_a_text_of_one_giant_line_is_not_recognised() -> None:
+    """Without any other line there is nothing to judge."""
+    reader = PlainReader(ReadContext())
+    reader.feed(b"x" * (LINE_LIMIT + 1))
+    reader.finish()
+    assert (reader.reading.recognised, reader.reading.unrecognised) == (0, 1)
 
 
 def test_finishing_twice_adds_nothing() -> None:

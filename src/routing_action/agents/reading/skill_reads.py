@@ -1,4 +1,7 @@
-"""Which SKILL.md files a command proved to have shown: the frontmatter must be in its output."""
+"""Which SKILL.md files a command has shown, and whether a path lies where skills were staged.
+
+A file was shown where the frontmatter is in the output.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from routing_action.agents.provider import ReadContext
 from routing_action.agents.shell.reads import CommandReads, reads_of
 from routing_action.corpus.frontmatter import find_frontmatter
 from routing_action.corpus.naming import fold, is_skill_file, skill_folder, split_path
 
-_ALIAS = re.compile(r"r\d+")
+_ALIAS = re.compile(r"r\d+")  # codex' short name of a root in its catalogue, such as r1
 _UNREADABLE = re.compile(
     r"^(?:[\w./+-]{1,40}: [^\n]{0,600}"
     r"(?:No such file|Permission denied|Is a dir|annot open|n't read)"
@@ -20,6 +24,15 @@ _UNREADABLE = re.compile(
 _SILENCED = re.compile(r"2>|&>|\|\||-ErrorAction|ErrorActionPreference", re.IGNORECASE)
 _MOST = 1_000
 """Files of one command, and errors in its output, that are looked at: the work stays bounded."""
+
+# Where a home path begins, below the unit's home; the variables are those of the providers.
+_HOMES = {
+    "~": "",
+    "$home": "",
+    "$codex_home": "/.codex",
+    "$claude_config_dir": "/.claude",
+    "$copilot_home": "/.copilot",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +101,55 @@ def _is_reported(path: str, lines: list[str]) -> bool:
     name, tail = parts[-1] if parts else path, "/".join(parts[-2:])
     bare = re.compile(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])")
     return any(tail in line or bare.search(line) for line in lines)
+
+
+# ---- where skills were staged
+
+
+def lies_under(path: str, context: ReadContext) -> bool:
+    """True where the path resolves under a staged root, or where no root is known.
+
+    An absolute path must lie under a root. A relative one is joined to the working folder where
+    that is known; else the folders above the skill must be the end of a root, or the root must
+    be a whole workspace. A home path (`~`, `$HOME`) is expanded where the home is known.
+    """
+    if not context.skills_roots or _is_alias(path):
+        return True
+    full = _resolve(path, context)
+    return any(_under(full, root, context) for root in context.skills_roots)
+
+
+def _is_alias(path: str) -> bool:
+    """True for codex' short form, `r1/NAME/SKILL.md`, whatever the working folder."""
+    above = skill_folder(path)[:-1]
+    return len(above) == 1 and not _is_rooted(path) and bool(_ALIAS.fullmatch(fold(above[0])))
+
+
+def _resolve(path: str, context: ReadContext) -> str:
+    plain = path.replace("\\", "/")
+    head, _, rest = plain.partition("/")
+    if fold(head) in _HOMES and context.home:
+        return f"{context.home}{_HOMES[fold(head)]}/{rest}"
+    if not _is_rooted(plain) and context.cwd:
+        return f"{context.cwd}/{plain}"
+    return plain
+
+
+def _is_rooted(path: str) -> bool:
+    return path.startswith(("/", "~", "$")) or path[1:2] == ":"
+
+
+def _under(path: str, root: str, context: ReadContext) -> bool:
+    parts = [fold(part) for part in split_path(path)]
+    wanted = [fold(part) for part in split_path(root)]
+    if path.startswith("/") or path[1:2] == ":":
+        if not _is_rooted(root):
+            return any(parts[at : at + len(wanted)] == wanted for at in range(len(parts)))
+        return parts[: len(wanted)] == wanted
+    if path.startswith(("~", "$")):
+        return bool(parts) and parts[: len(wanted)] == wanted
+    above = [fold(part) for part in skill_folder(path)[:-1]]
+    if "skills" not in wanted:
+        return "skills" in above and ".." not in parts
+    needed = 2 if wanted[-2:-1] and wanted[-2].startswith(".") else 1
+    return len(above) >= needed and wanted[-len(above) :] == above

@@ -1,4 +1,4 @@
-"""However a transcript is read, by lines or blocks and with either engine, it says the same."""
+"""However a transcript is cut, and whatever is ruled out of it, it says the same."""
 
 from __future__ import annotations
 
@@ -11,22 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routing_action.agents.discovery import all_providers
-from routing_action.agents.reading.decoding import decode_record
 from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS
-from routing_action.evidence.prefilter import Engine
-from routing_action.evidence.reader_protocol import ReadContext
-from routing_action.evidence.transcript import EvidenceLine
+from routing_action.evidence.outcome import Outcome
 from tests.support.recorded import Recording, recordings
-from tests.support.streams import AGENTS, jsonl, load, run_of, say, shell, skill_path
-from tests.support.ways import (
-    ENGINES,
-    blocks_of,
-    lines_of_stream,
-    read_in_blocks,
-    read_plainly,
-    split_at,
-)
+from tests.support.streams import AGENTS, jsonl, load, run_of, say, shell, skill_path, view
+from tests.support.ways import lines_of_stream, read_filtered, read_plainly, split_at
 
 EVERY = (*recordings("cli"), *recordings("other"))
 FOLDERS = {
@@ -42,7 +31,6 @@ TOKENS = (
     "notes.md",
 )
 each_agent = pytest.mark.parametrize("agent", AGENTS)
-each_engine = pytest.mark.parametrize("engine", ENGINES)
 thorough = settings(
     max_examples=int(os.environ.get("PROPERTY_EXAMPLES", "12")),
     deadline=None,
@@ -60,16 +48,13 @@ def agree(
     places: Sequence[int] = (),
     exit_code: int | None = 0,
 ) -> dict[str, Any]:
-    """What every way says, once it is known that they agree."""
+    """What both ways say, once it is known that they agree."""
     plain: dict[str, Any] = {}
     for words in (DEFAULT_ACTIVITY_TOKENS, ()):
         plain = read_plainly(agent, data, stderr, tokens, words, exit_code=exit_code)
-        for engine in ENGINES:
-            pieces = split_at(data, places)
-            said = read_in_blocks(
-                agent, pieces, stderr, tokens, words, engine=engine, exit_code=exit_code
-            )
-            assert said == plain, engine
+        pieces = split_at(data, places)
+        said = read_filtered(agent, pieces, stderr, tokens, words, exit_code=exit_code)
+        assert said == plain
     return plain
 
 
@@ -77,40 +62,15 @@ def agree(
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_recording_says_the_same_in_every_way(folder: str) -> None:
+def test_every_recording_says_the_same_in_both_ways(folder: str) -> None:
     """Hits, proofs, counts, usage, cost, catalogue, terminal event and outcome."""
     for one in FOLDERS[folder]:
         tokens = (*TOKENS, *one.tokens)
         agree(one.provider, one.stdout, tokens, stderr=one.stderr, exit_code=one.exit_code)
 
 
-def test_quiet_records_are_passed_over() -> None:
-    """Most lines of a stream with deltas are never decoded."""
-    (one,) = [one for one in EVERY if one.key == "cli/claude/2.1.332/a_skill"]
-    reader: Any = all_providers()["claude"].reader(ReadContext())
-    lines = lines_of_stream(one.stdout)
-    loud = reader.loud(reader.heads.read(lines))
-    assert len(loud) < len(lines) / 3
-    assert all(b'"stream_event"' not in lines[place][:40] for place in loud)
-
-
 one_recording = st.integers(0, len(EVERY) - 1).map(lambda place: EVERY[place])
 places = st.lists(st.integers(0, 30_000), max_size=12)
-
-
-def events(agent: str, blocks: list[bytes]) -> list[EvidenceLine]:
-    reader = all_providers()[agent].reader(ReadContext())
-    found = [line for block in blocks for line in reader.feed_block(block)]
-    return found + list(reader.finish(0))
-
-
-@thorough
-@given(one=one_recording, places=places)
-def test_a_stream_may_be_cut_anywhere(one: Recording, places: list[int]) -> None:
-    """A pipe gives pieces of any length; the events are those of the whole."""
-    whole = events(one.provider, [one.stdout])
-    assert events(one.provider, blocks_of(split_at(one.stdout, places))) == whole
-    assert events(one.provider, [line + b"\n" for line in lines_of_stream(one.stdout)]) == whole
 
 
 @st.composite
@@ -133,37 +93,25 @@ def mutated(draw: st.DrawFn) -> tuple[Recording, bytes]:
 
 @thorough
 @given(changed=mutated(), places=places)
-def test_a_damaged_stream_says_the_same_in_every_way(
+def test_a_damaged_stream_says_the_same_in_both_ways(
     changed: tuple[Recording, bytes], places: list[int]
 ) -> None:
-    """Whatever happened to a transcript, no way raises and all of them agree."""
+    """Whatever happened to a transcript, no way raises and both agree."""
     one, data = changed
     agree(one.provider, data, stderr=one.stderr, places=places, exit_code=one.exit_code)
-
-
-@thorough
-@given(changed=mutated())
-def test_what_has_a_head_is_a_record(changed: tuple[Recording, bytes]) -> None:
-    """A line that is passed over would have been a record of that type if it had been decoded."""
-    one, data = changed
-    reader: Any = all_providers()[one.provider].reader(ReadContext())
-    lines = lines_of_stream(data)
-    for line, head in zip(lines, reader.heads.read(lines), strict=True):
-        if head.type:
-            assert (decode_record(line) or {}).get("type") == head.type
 
 
 # ---- traps, each by its name
 
 
-def tier_in_every_way(agent: str, data: bytes, token: str) -> int | None:
+def tier_in_both_ways(agent: str, data: bytes, token: str) -> int | None:
     hit = agree(agent, data, (token,))["hits"].get(token)
     return hit.tier if hit else None
 
 
 def mention(agent: str, text: str, token: str) -> int | None:
     """The tier of a token in a run in which the assistant says a text."""
-    return tier_in_every_way(agent, run_of(agent, say(agent, text)), token)
+    return tier_in_both_ways(agent, run_of(agent, say(agent, text)), token)
 
 
 @each_agent
@@ -198,19 +146,19 @@ def test_an_escaped_letter_hides_no_token(agent: str, escape: str) -> None:
     data = run_of(agent, say(agent, "I use widget-test.")).replace(
         b"widget-test", f"wi{escape}get-test".encode()
     )
-    assert tier_in_every_way(agent, data, "widget-test") == 3
+    assert tier_in_both_ways(agent, data, "widget-test") == 3
 
 
 @each_agent
 def test_an_escaped_letter_hides_no_type(agent: str) -> None:
     r"""`"typ\u0065"` is a type, also of the record that proves a load."""
     data = run_of(agent, *load(agent, "widget-test")).replace(b'"type"', b'"typ\\u0065"')
-    assert tier_in_every_way(agent, data, "widget-test") == 1
+    assert tier_in_both_ways(agent, data, "widget-test") == 1
     hidden = run_of(agent, *load(agent, "widget-test"))
     for kind in (b"assistant", b"item.completed", b"tool.execution_complete", b"tool_use"):
         hidden = hidden.replace(b'"' + kind, b'"\\u00%02x' % kind[0] + kind[1:])
     assert b"\\u00" in hidden
-    assert tier_in_every_way(agent, hidden, "widget-test") == 1
+    assert tier_in_both_ways(agent, hidden, "widget-test") == 1
 
 
 @each_agent
@@ -220,7 +168,7 @@ def test_escaped_slashes_and_doubled_backslashes_hide_no_path(agent: str) -> Non
     plain = run_of(agent, *shell(agent, f"cat {path}", "---\nname: widget-test\n---\n"))
     for written in (path.replace("/", "\\/"), path.replace("/", "\\\\")):
         data = plain.replace(path.encode(), written.encode())
-        assert tier_in_every_way(agent, data, "widget-test/SKILL.md") is not None
+        assert tier_in_both_ways(agent, data, "widget-test/SKILL.md") is not None
 
 
 @each_agent
@@ -230,16 +178,16 @@ def test_the_last_of_two_types_counts(agent: str) -> None:
     kind = quiet.get(agent, "step_start" if agent == "opencode" else "init")
     lines = lines_of_stream(run_of(agent, *load(agent, "widget-test")))
     doubled = b"\n".join(b'{"type":"%s",%s' % (kind.encode(), line[1:]) for line in lines)
-    assert tier_in_every_way(agent, doubled, "widget-test") == 1
+    assert tier_in_both_ways(agent, doubled, "widget-test") == 1
     hidden = b"\n".join(b'%s,"type":"%s"}' % (line[:-1], kind.encode()) for line in lines)
-    assert tier_in_every_way(agent, hidden, "widget-test") is None
+    assert tier_in_both_ways(agent, hidden, "widget-test") is None
 
 
 @each_agent
 def test_a_name_over_two_lines_is_none(agent: str) -> None:
     """What is looked at ends with its line."""
     data = run_of(agent, say(agent, "I use widget-"), say(agent, "test."))
-    assert tier_in_every_way(agent, data, "widget-test") is None
+    assert tier_in_both_ways(agent, data, "widget-test") is None
 
 
 @each_agent
@@ -327,7 +275,22 @@ def test_a_value_over_two_lines_is_no_record() -> None:
 def test_a_name_that_a_shell_puts_together_is_found(agent: str, command: str, token: str) -> None:
     """Quotes, escapes and variables take a name apart."""
     data = run_of(agent, say(agent, "First."), *shell(agent, "true"), *shell(agent, command, "x"))
-    assert tier_in_every_way(agent, data, token) == 2
+    assert tier_in_both_ways(agent, data, token) == 2
+
+
+def test_a_call_without_an_id_waits_for_its_result_for_ever() -> None:
+    """Its result pairs with nothing, so that standard error does not explain the end."""
+    (call,) = shell("opencode", "true")
+    call = {**call, "part": {**call["part"], "callID": None}}
+    begun = jsonl(say("opencode", "First."), *shell("opencode", "true"), call)
+    said = agree("opencode", begun, stderr=b"APIError: 429\n", exit_code=1)
+    assert said["outcome"] is Outcome.KILLED
+
+
+def test_a_read_is_paired_with_a_result_that_names_nothing() -> None:
+    """The token stands in the call alone."""
+    data = run_of("claude", *shell("claude", "true"), *view("claude", "/repo/notes.md", "text"))
+    assert agree("claude", data)["hits"]["notes.md"].tier == 2
 
 
 @each_agent
@@ -352,15 +315,6 @@ def test_a_recovered_failure_is_forgotten_in_order(agent: str) -> None:
     assert agree(agent, words + failed + words)["reading"].retrying is None
     last = agree(agent, words + failed)["reading"]
     assert (last.retrying or last.failure) is not None
-
-
-@each_engine
-def test_an_engine_can_be_asked_for(engine: Engine) -> None:
-    """Both engines are tested, whichever `auto` would take."""
-    said = read_in_blocks(
-        "claude", [run_of("claude", *load("claude", "foo"))], b"", ("foo",), engine=engine
-    )
-    assert said["loads"] == ["foo"]
 
 
 def test_a_text_of_the_agent_that_is_json_is_text() -> None:

@@ -1,37 +1,27 @@
-"""What the harness must know of an agent CLI (a record of data), and what a reader must offer."""
+"""What the harness must know of an agent CLI: a record of data, and the reader of its output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 from routing_action.evidence.transcript import EvidenceLine, Reading, Usage
 
-Naming: TypeAlias = Callable[[bytes, Sequence[bytes]], Collection[int]]
-"""Takes a block and its lines, and gives the places of some of them."""
 
-
-def _always() -> bool:
+def _always(_text: str) -> bool:
     return True
-
-
-def _never() -> bool:
-    return False
 
 
 class Reader(Protocol):
     """Turns the raw lines of one run into evidence lines, one line at a time.
 
-    A reader never raises, whatever the bytes; it counts what it does not recognise.
+    A reader never raises, whatever the bytes; it counts what it does not recognise, and every line
+    of more than LINE_LIMIT bytes (evidence/transcript.py), which it does not look into.
     """
 
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line without its newline; give what it proves."""
-        ...
-
-    def feed_block(self, block: bytes) -> Iterable[EvidenceLine]:
-        """Take whole stdout lines, each but the last ended by LF: what `feed` of each gives."""
         ...
 
     def feed_stderr(self, line: bytes) -> None:
@@ -59,20 +49,13 @@ class ReadContext:
 
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
-    Where `may_name` is given, text that it rules out need not be told: it can name no token. Where
-    `naming_lines` is given too, it says of a block of JSON lines, before they are decoded, in which
-    of them a string may name one: their places. `needs_mentions` says whether text that merely
-    mentions a token still matters; where it is not given, it does. `is_settled` says whether
-    nothing that still comes can change the verdict but how the run ends.
+    Text that `may_name` rules out can name no token, and need not be evidence.
     """
 
     skills_roots: tuple[str, ...] = ()
     cwd: str = ""
     home: str = ""
-    may_name: Callable[[str], bool] | None = None
-    naming_lines: Naming | None = None
-    needs_mentions: Callable[[], bool] = _always
-    is_settled: Callable[[], bool] = _never
+    may_name: Callable[[str], bool] = _always
 
 
 def template_variable(agent: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from routing_action.agents.custom_model import CustomProvider, RoutingFile
+from routing_action.agents.routing_file import CustomProvider, RoutingFile
 
 RECORDS: dict[str, Any] = {
     "kind": "event",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.evidence.reader_protocol import Provider, ReadContext
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.evidence.tiers import TIER_ONE
 from tests.support.streams import AGENTS
 
@@ -17,12 +17,6 @@ def test_the_five_agents_are_found() -> None:
     assert tuple(all_providers()) == AGENTS
     assert set(DEFAULT_AGENTS) <= set(all_providers())
     assert set(TIER_ONE) <= set(all_providers())
-
-
-def test_a_reader_that_is_told_nothing_reads_everything() -> None:
-    """Mentions matter, and no verdict stands."""
-    context = ReadContext()
-    assert (context.needs_mentions(), context.is_settled()) == (True, False)
 
 
 @each_provider
