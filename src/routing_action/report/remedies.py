@@ -34,7 +34,6 @@ REMEDIES: Mapping[str, str] = {
     "require_skill_file to false",
     "missing_activity_evidence": "ask for work in the prompt, or empty required_any_evidence",
     "mixed_evidence_missing": "take the missing tokens one by one",
-    "unknown": "report this as a bug, with the transcript",
     "cli_missing": "install the CLI of the agent, and see that it is on PATH",
     "auth": "set a credential variable of the agent; see routing-action providers list",
     "quota": "credit or budget is used up: wait, or pay",
