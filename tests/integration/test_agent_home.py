@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from routing_action.agents.discovery import all_providers
-from routing_action.errors import HarnessError, UsageError
 from routing_action.agents.provider import Provider
+from routing_action.errors import HarnessError, UsageError
 from routing_action.files.removal import remove_tree
 from routing_action.run.workspace.agent_home import AgentHome, build_environment, make_agent_home
 from tests.support.sandbox import files_below, ordinary_user, provider, run_agent, write

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import UsageError
-from routing_action.evidence.gc_pause import no_collector
 from routing_action.gate.baselines import find_baseline_file
 from routing_action.gate.baselines_to_compare import (
     BaselineRequest,
@@ -60,7 +59,6 @@ class Judged:
     cases: Path
 
 
-@no_collector()
 def judge(
     asked: Judgement,
     root: Path,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, overload
 
-from routing_action.evidence.gc_pause import no_collector
 from routing_action.gate.model import Delta
 from routing_action.github.publication import CheckOutput, RunLinks
 from routing_action.report.escape import code_block
@@ -156,5 +155,5 @@ def write_junit_file(file: Path, delta: Delta, place: RunLinks, results: Sequenc
 
 
 def _stream(file: Path, write: Callable[[TextIO], None]) -> None:
-    with stream_atomically(file) as out, no_collector():
+    with stream_atomically(file) as out:
         write(out)

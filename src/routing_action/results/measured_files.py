@@ -17,7 +17,6 @@ from pathlib import Path
 import msgspec
 
 from routing_action.errors import DocumentError
-from routing_action.evidence.gc_pause import no_collector
 from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.results.batch_folder import RESULTS_FILE
@@ -68,8 +67,7 @@ def read_batches(paths: Sequence[Path]) -> list[NamedBatch]:
     `routing-results-<key>-a<attempt>` that a file lies in, else from the batch's options. Raises
     DocumentError with file, field and line where one of them cannot be compared.
     """
-    with no_collector():
-        return [_read_batch(file) for file in find_result_files(paths)]
+    return [_read_batch(file) for file in find_result_files(paths)]
 
 
 def find_result_files(paths: Sequence[Path]) -> list[Path]:

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from routing_action.agents.discovery import all_providers
-from routing_action.corpus.units import Unit
 from routing_action.agents.provider import Provider, ReadContext
+from routing_action.corpus.units import Unit
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
 from routing_action.run.logs.session_logs import SessionLogs

@@ -1,4 +1,4 @@
-"""Tells how much memory is free, and keeps what was freed from being fetched again and again."""
+"""Tells how much memory is free."""
 
 from __future__ import annotations
 
@@ -7,18 +7,7 @@ from pathlib import Path
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 _INACTIVE = re.compile(r"^inactive_file (\d+)$", re.MULTILINE)
-_KEPT_BYTES = 2**20
 _CGROUP = Path("/sys/fs/cgroup")
-
-
-def keep_freed_memory() -> None:
-    """Have the memory of each block of output used for the next one.
-
-    glibc gives blocks of this size back to the system when they are freed, and takes zeroed pages
-    for the next ones, until a larger one was freed: mallopt(3), M_MMAP_THRESHOLD. Elsewhere it
-    does nothing.
-    """
-    bytes(_KEPT_BYTES)
 
 
 def free_memory(proc: Path = Path("/proc"), cgroup: Path = _CGROUP) -> int | None:

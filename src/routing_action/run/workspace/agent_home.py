@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from routing_action.errors import HarnessError, UsageError
 from routing_action.agents.provider import Provider
+from routing_action.errors import HarnessError, UsageError
 
 _MOST_CREDENTIAL_BYTES = 1 << 20
 
