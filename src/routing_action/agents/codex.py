@@ -122,10 +122,11 @@ class CodexReader(RecordReader):
     def _executed(self, item: Record) -> list[EvidenceLine]:
         identity = item.get("id")
         command = command_text(item.get("command"))
-        started = self.pending(identity)
+        started = self.calls.close(identity)
         if started is None or (command and started.target != command):
-            self.forget(identity)
             self.call(identity, "shell", "shell", command, cwd=as_text(item.get("cwd")))
+        else:
+            self.calls.open(identity, started)
         code = item.get("exit_code")
         ok = type(code) is int and code == 0 and item.get("status") in ("completed", None)
         output = as_text(item.get("aggregated_output"))

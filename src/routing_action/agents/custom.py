@@ -35,6 +35,8 @@ from routing_action.evidence.transcript import LEADS_NOWHERE, EvidenceLine, Line
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens")
 _MOST_IDS = 10_000
+_READER_FIELDS = {"title", "records", "text_load", "stderr_failures"}
+"""What of a description is not a field of the same name in the record of an agent."""
 
 
 def build_provider(name: str, described: CustomProvider) -> Provider:
@@ -45,24 +47,10 @@ def build_provider(name: str, described: CustomProvider) -> Provider:
     return Provider(
         name=name,
         title=described.title or name,
-        command=described.command,
         reader=partial(CustomReader, name, described),
-        model_arguments=described.model_arguments,
-        turn_arguments=described.turn_arguments,
-        budget_arguments=described.budget_arguments,
-        version_arguments=described.version_arguments,
-        tested_versions=described.tested_versions,
-        skill_folders=described.skill_folders,
-        home_variables=described.home_variables,
-        set_variables=described.set_variables,
-        credential_variables=described.credential_variables,
-        credential_files=described.credential_files,
-        pass_variables=described.pass_variables,
-        shared_caches=described.shared_caches,
         cost_told="end" if at_end else "during" if tells else "never",
-        memory_mb=described.memory_mb,
-        serial_login=described.serial_login,
         documentation="Described in routing.toml: a call of a skill tool with a successful result.",
+        **described.model_dump(exclude=_READER_FIELDS),
     )
 
 
@@ -216,30 +204,24 @@ class CustomReader(RecordReader):
         return find_value(record, path) if path else f"line {self.number}"
 
     def _retry(self, record: Record, part: FailurePart) -> Iterable[EvidenceLine]:
-        if self._failed(record, part):
-            self.retry(**self._told(record, part))
-        return ()
+        return self._report(record, part, self.retry)
 
     def _error(self, record: Record, part: FailurePart) -> Iterable[EvidenceLine]:
-        if self._failed(record, part):
-            self.fail(**self._told(record, part))
-        return ()
+        return self._report(record, part, self.fail)
 
-    def _failed(self, record: Record, part: FailurePart) -> bool:
-        """True for an API failure; a limit of the CLI's own is noted instead."""
+    def _report(
+        self, record: Record, part: FailurePart, report: Callable[..., None]
+    ) -> Iterable[EvidenceLine]:
+        """Report an API failure; a limit of the CLI's own is noted instead."""
         if part.when is not None and not find_value(record, part.when):
-            return False
-        limited = as_text(find_value(record, part.code)) in part.limit_codes
-        if limited:
+            return ()
+        code = as_text(find_value(record, part.code))
+        if code in part.limit_codes:
             self.note(limit=True)
-        return not limited
-
-    def _told(self, record: Record, part: FailurePart) -> dict[str, Any]:
-        return {
-            "message": flatten_text(find_value(record, part.message)),
-            "kind": as_text(find_value(record, part.code)),
-            "status": find_value(record, part.status),
-        }
+        else:
+            message = flatten_text(find_value(record, part.message))
+            report(message, kind=code, status=find_value(record, part.status))
+        return ()
 
     def _end(self, record: Record, part: Any) -> Iterable[EvidenceLine]:  # noqa: ANN401
         if self.summary.failure is None:

@@ -22,25 +22,20 @@ class Reader(Protocol):
 
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line without its newline; give what it proves."""
-        ...
 
     def feed_stderr(self, line: bytes) -> None:
         """Take the next stderr line; it can explain a failure, never give evidence."""
-        ...
 
     def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
         """Say that the output has ended; give what only the end decides."""
-        ...
 
     @property
     def terminal_seen(self) -> bool:
         """True once the CLI has printed its terminal event."""
-        ...
 
     @property
     def reading(self) -> Reading:
         """The summary so far; complete after `finish`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,21 @@
-"""Turns what a reader finds into evidence lines: calls paired with results by id, text, reads."""
+"""What a reader has found so far: the summary of the run, and evidence lines.
+
+Calls are paired with their results by id alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record, is_blank
+from routing_action.agents.reading.failures import classify_failure, is_throttling, retry_after_in
 from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
-from routing_action.agents.reading.summary import RunSummary
 from routing_action.corpus.naming import is_skill_file, skill_folder
 from routing_action.evidence.tiers import canonical_base, canonical_call
-from routing_action.evidence.transcript import EvidenceLine, LineKind
+from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Reading
 
 QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
@@ -22,7 +25,7 @@ _MOST_CALLS = 1_000
 """Calls that are kept without a result: more come from no healthy run."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """A tool call that waits for its result.
 
@@ -57,10 +60,6 @@ class PendingCalls:
         if key in self._waiting or len(self._waiting) < _MOST_CALLS:
             self._waiting[key] = call
 
-    def find(self, identity: object) -> Call | None:
-        """The call of an id that still waits."""
-        return self._waiting.get(_key(identity))
-
     def close(self, identity: object) -> Call | None:
         """Take the call of an id out, None where there is none."""
         return self._waiting.pop(_key(identity), None)
@@ -83,6 +82,67 @@ def _quote_line(line: bytes) -> str:
     return line.decode("utf-8", "replace").replace("\x00", "")
 
 
+class RunSummary:
+    """The summary so far; what changes with almost every record is counted apart."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self.summary = Reading()
+        self.terminal_seen = False
+        self.recognised = 0
+        self.unrecognised = 0
+        self.turns = 0
+        self.tool_events = 0
+
+    def summarise(self, *, is_record_stream: bool) -> Reading:
+        """Everything in one value."""
+        return replace(
+            self.summary,
+            is_record_stream=is_record_stream,
+            recognised=self.recognised,
+            unrecognised=self.unrecognised,
+            turns=self.turns,
+            tool_events=self.tool_events,
+        )
+
+    def note(self, **changes: Any) -> None:  # noqa: ANN401 - a wrong name is an error
+        """Change fields of the summary other than the counts."""
+        self.summary = replace(self.summary, **changes)
+
+    def turn(self) -> None:
+        """A model turn happened; whatever failed or was retried before has recovered."""
+        self.turns += 1
+        if self.summary.retrying is not None or self.summary.failure is not None:
+            self.note(retrying=None, failure=None)
+
+    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports an API failure as final."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(failure=failure, failure_message=message[:500])
+        if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
+            self._throttle(message, kind, status)
+
+    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports that it tries an API call again."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(retrying=failure, failure_message=message[:500])
+        self._throttle(message, kind, status)
+
+    def _throttle(self, message: str, kind: str = "", status: object = None) -> None:
+        throttled = is_throttling(message, kind=kind, status=status)
+        self.note(throttled=throttled, retry_after=retry_after_in(message) if throttled else None)
+
+    def offer(self, names: Iterable[str]) -> None:
+        """The agent says what skills it offers; several lists (sub-agents) are one."""
+        known = self.summary.catalogue or ()
+        self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
+
+    def end(self) -> None:
+        """The CLI printed its genuine terminal event."""
+        self.terminal_seen = True
+        self.note(terminal=True)
+
+
 class ProofWriter(RunSummary):
     """Writes the evidence lines of one run, at the current source line.
 
@@ -100,7 +160,7 @@ class ProofWriter(RunSummary):
         self._line = b""
         self._subagent = False
         self._active = False
-        self._calls = PendingCalls()
+        self.calls = PendingCalls()
 
     def line(self, kind: LineKind, text: str, **fields: Any) -> EvidenceLine:  # noqa: ANN401
         """An evidence line at the current source line."""
@@ -135,21 +195,13 @@ class ProofWriter(RunSummary):
         self.tool_events += 1
         target = target if kind == "shell" else target[:_TARGET_LIMIT]
         place = (self.number, self._line, self._subagent)
-        self._calls.open(identity, Call(kind, name, target, *place, partial, cwd))
-
-    def pending(self, identity: object) -> Call | None:
-        """The call of an id that still waits for its result."""
-        return self._calls.find(identity)
-
-    def forget(self, identity: object) -> None:
-        """Drop a call that its completion told otherwise."""
-        self._calls.close(identity)
+        self.calls.open(identity, Call(kind, name, target, *place, partial, cwd))
 
     def result(
         self, identity: object, *, ok: bool, output: str = "", base: str = ""
     ) -> list[EvidenceLine]:
         """Pair a result with its call: what the two prove together."""
-        call = self._calls.close(identity)
+        call = self.calls.close(identity)
         found = [] if call is None else list(self.settle(call, ok=ok, output=output, base=base))
         return found + self.mention(output, LineKind.TOOL_RESULT)
 

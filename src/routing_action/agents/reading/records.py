@@ -79,7 +79,7 @@ class RecordReader(ProofWriter, ABC):
         else:
             found += self._read_text()
         self._count_too_long()
-        unanswered = self._calls.take_all()
+        unanswered = self.calls.take_all()
         for call in unanswered:
             found += self.settle(call, ok=False)
         self._settle_stderr(exit_code, busy=bool(unanswered))

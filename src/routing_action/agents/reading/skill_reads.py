@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from routing_action.agents.provider import ReadContext
-from routing_action.agents.shell.reads import CommandReads, reads_of
+from routing_action.agents.shell.reads import CommandReads, is_rooted, reads_of
 from routing_action.corpus.frontmatter import find_frontmatter
 from routing_action.corpus.naming import fold, is_skill_file, skill_folder, split_path
 
@@ -122,7 +122,7 @@ def lies_under(path: str, context: ReadContext) -> bool:
 def _is_alias(path: str) -> bool:
     """True for codex' short form, `r1/NAME/SKILL.md`, whatever the working folder."""
     above = skill_folder(path)[:-1]
-    return len(above) == 1 and not _is_rooted(path) and bool(_ALIAS.fullmatch(fold(above[0])))
+    return len(above) == 1 and not is_rooted(path) and bool(_ALIAS.fullmatch(fold(above[0])))
 
 
 def _resolve(path: str, context: ReadContext) -> str:
@@ -130,20 +130,16 @@ def _resolve(path: str, context: ReadContext) -> str:
     head, _, rest = plain.partition("/")
     if fold(head) in _HOMES and context.home:
         return f"{context.home}{_HOMES[fold(head)]}/{rest}"
-    if not _is_rooted(plain) and context.cwd:
+    if not is_rooted(plain) and context.cwd:
         return f"{context.cwd}/{plain}"
     return plain
-
-
-def _is_rooted(path: str) -> bool:
-    return path.startswith(("/", "~", "$")) or path[1:2] == ":"
 
 
 def _under(path: str, root: str, context: ReadContext) -> bool:
     parts = [fold(part) for part in split_path(path)]
     wanted = [fold(part) for part in split_path(root)]
     if path.startswith("/") or path[1:2] == ":":
-        if not _is_rooted(root):
+        if not is_rooted(root):
             return any(parts[at : at + len(wanted)] == wanted for at in range(len(parts)))
         return parts[: len(wanted)] == wanted
     if path.startswith(("~", "$")):

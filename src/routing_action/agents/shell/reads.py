@@ -70,18 +70,14 @@ class CommandReads:
     """Files of which the command shows no first line."""
 
 
-def reads_of(command: str | Sequence[str], cwd: str = "") -> CommandReads:
-    """The files that a command line, or an argument list, prints literally; never raises.
+def reads_of(command: str, cwd: str = "") -> CommandReads:
+    """The files that a command line prints literally; never raises.
 
     `cwd` is the folder that the command starts in, "" where unknown; a path is completed by it
     and by an earlier `cd`.
     """
     state = _State(cwd)
-    if isinstance(command, str):
-        state.script(command, posix=True, depth=0)
-    else:
-        words = [Word(str(argument)) for argument in command]
-        state.segments([Segment(words=words)], posix=True, depth=0)
+    state.script(command, posix=True, depth=0)
     written = {posixpath.normpath(path) for path in state.reads.written}
     state.reads.files = [
         path for path in state.reads.files if posixpath.normpath(path) not in written
@@ -99,11 +95,9 @@ class _State:
         self.reads = CommandReads()
 
     def script(self, text: str, *, posix: bool, depth: int) -> None:
-        if depth <= MAX_DEPTH:
-            self.segments(split_command(text, backslash_escapes=posix), posix=posix, depth=depth)
-
-    def segments(self, segments: list[Segment], *, posix: bool, depth: int) -> None:
-        _mark_cut(segments)
+        if depth > MAX_DEPTH:
+            return
+        segments = split_command(text, backslash_escapes=posix)
         for segment, shown in zip(segments, _reach_output(segments), strict=True):
             words = self._command_words(segment)
             self.reads.written += [self._path(word) for word in segment.outputs]
@@ -225,8 +219,12 @@ class _State:
 
     def _join(self, path: str) -> str:
         path = path.replace("\\", "/")
-        rooted = path.startswith(("/", "~", "$")) or path[1:2] == ":"
-        return path if rooted or not self.cwd else posixpath.join(self.cwd, path)
+        return path if is_rooted(path) or not self.cwd else posixpath.join(self.cwd, path)
+
+
+def is_rooted(path: str) -> bool:
+    """True where a path does not depend on the working folder."""
+    return path.startswith(("/", "~", "$")) or path[1:2] == ":"
 
 
 def _program(text: str) -> str:
@@ -283,23 +281,19 @@ def skips_first_lines(program: str, arguments: Sequence[str]) -> bool:
     return program == "select-object" and _LATE_SELECT.search(text) is not None
 
 
-def _mark_cut(segments: list[Segment]) -> None:
-    """Tell each segment whether a filter after it drops the first lines."""
-    for index in reversed(range(len(segments) - 1)):
-        following = segments[index + 1]
-        if segments[index].piped and following.words:
-            words = [word.text for word in following.words]
-            late = skips_first_lines(_program(words[0]), words[1:])
-            segments[index].cut = late or following.cut
-
-
 def _reach_output(segments: list[Segment]) -> list[bool]:
-    """For each segment: is what it prints seen? Then no file takes it, and filters pass it on."""
+    """For each segment: is what it prints seen? Then no file takes it, and filters pass it on.
+
+    A segment is marked as `cut` where a filter after it drops the first lines.
+    """
     reach = [False] * len(segments)
     for index in reversed(range(len(segments))):
-        segment = segments[index]
-        following = segments[index + 1].words if index + 1 < len(segments) else []
-        last = not segment.piped or index + 1 == len(segments)
-        passed_on = bool(following) and _program(following[0].text) in _FILTERS
-        reach[index] = not segment.outputs and (last or (passed_on and reach[index + 1]))
+        segment, seen = segments[index], True
+        if segment.piped and index + 1 < len(segments):
+            following = segments[index + 1]
+            words = [word.text for word in following.words] or [""]
+            late = skips_first_lines(_program(words[0]), words[1:])
+            segment.cut = bool(following.words) and (late or following.cut)
+            seen = _program(words[0]) in _FILTERS and reach[index + 1]
+        reach[index] = seen and not segment.outputs
     return reach

@@ -18,10 +18,6 @@ TAIL_BYTES = 4000
 """So much of the end of a stream is kept, for people."""
 
 
-def _never() -> bool:
-    return False
-
-
 class LineSplitter:
     """Cuts a stream at newline bytes alone, and hands on each line without its newline.
 
@@ -89,8 +85,8 @@ class TranscriptSink:
         redactor: Redactor,
         on_line: Callable[[bytes], object],
         *,
-        terminal_seen: Callable[[], bool] = _never,
-        settled: Callable[[], bool] = _never,
+        terminal_seen: Callable[[], bool] = lambda: False,
+        settled: Callable[[], bool] = lambda: False,
     ) -> None:
         self._stream = redactor.stream()
         self._lines = LineSplitter(on_line)

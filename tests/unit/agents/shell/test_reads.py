@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing_action.agents.reading.decoding import command_text
 from routing_action.agents.shell.reads import reads_of
 
 S = "skills/w/SKILL.md"
@@ -211,7 +212,7 @@ def test_a_relative_name_is_completed_by_the_folder_the_command_started_in() -> 
 )
 def test_a_command_can_be_a_list_of_arguments(arguments: list[str], files: list[str]) -> None:
     """Older streams give the arguments one by one; nothing in them is split again."""
-    assert reads_of(arguments).files == files
+    assert reads_of(command_text(arguments)).files == files
 
 
 def test_a_command_tells_what_it_writes_and_says_itself() -> None:
@@ -238,4 +239,4 @@ def test_a_command_of_endless_repetition_is_read_in_time(piece: str) -> None:
 @given(st.text(max_size=80) | st.lists(st.text(max_size=20), max_size=6), st.text(max_size=10))
 def test_any_command_is_read_without_an_error(command: str | list[str], cwd: str) -> None:
     """An agent's command may be anything."""
-    reads_of(command, cwd)
+    reads_of(command_text(command), cwd)
