@@ -13,8 +13,7 @@ from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import DELTA_FILE, ERROR_FILE
 from routing_action.action.step import Step
-from routing_action.agents.discovery import all_providers
-from routing_action.agents.discovery import find_agents
+from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.histories import FallbackHistory, GitHistory

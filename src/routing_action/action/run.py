@@ -13,10 +13,9 @@ from pathlib import Path
 from routing_action.action.inputs import Inputs
 from routing_action.action.legs import NOTHING_TO_RUN
 from routing_action.action.step import Step
-from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.agents.discovery import find_agents
-from routing_action.errors import ExitCode, HarnessError
+from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_agents
 from routing_action.agents.provider import Provider
+from routing_action.errors import ExitCode, HarnessError
 from routing_action.report.escape import code_block, code_span
 from routing_action.results.batch_folder import RESULTS_FILE, write_atomically
 from routing_action.results.model import Results
