@@ -9,8 +9,8 @@ from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
 from routing_action.github.publication import RunLinks
 from routing_action.report.html import write_html
-from routing_action.results.measured import MeasuredHit
-from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitUsage
+from routing_action.results.model import UsageTotals
+from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.report_values import (
     HOSTILE,
     make_delta,
@@ -18,7 +18,7 @@ from tests.support.report_values import (
     make_record,
     make_regression,
 )
-from tests.support.result_rows import unit_id
+from tests.support.result_rows import make_hit, unit_id
 
 PLACE = RunLinks(server_url="https://github.test", repository="octo/demo", sha="c" * 40, run_id="7")
 MANY = 30_000
@@ -49,7 +49,7 @@ def write_mixed(folder: Path) -> Path:
         make_entry("weak", "claude", was=Status.FAIL, got=Status.FAIL, line=36),
         *(make_entry("one", agent, line=3) for agent in ("claude", "codex")),
     )  # fmt: skip
-    hits = {"foo": MeasuredHit(3, 10, "mention at stdout line 4", "I could load foo"), "bar": None}
+    hits = {"foo": make_hit(3, 10, "mention at stdout line 4", "I could load foo"), "bar": None}
     lines = [TranscriptLine(n, f"line {n} of foo", n == 4) for n in range(2, 7)]
     records = [
         make_record(1),
@@ -58,7 +58,7 @@ def write_mixed(folder: Path) -> Path:
                     failure_kind="weak_evidence_only", token_hits=hits, cost_usd=0.25,
                     missing_evidence=("foo", "bar"), command=("codex", "exec", "do it"),
                     output_excerpt="the end\nof it", error="it said no", model="m",
-                    usage=UnitUsage(input_tokens=10), notes=("a note",)),
+                    usage=UsageTotals(input_tokens=10), notes=("a note",)),
         make_record(4, agent="codex", case_id="red", status="fail", trial=2),
         make_record(5, case_id="slow", status="fail", timed_out=True, duration_ms=90_000,
                     ended_at_utc="2026-01-02T03:01:30.000Z"),
@@ -100,7 +100,7 @@ def write_hostile(folder: Path) -> Path:
             number + 1, [TranscriptLine(1, text, True)], case_id=text, agent=text, status="fail",
             failure_kind=text, error=text + "\ud800", outcome=text, ended_by=text, model=text,
             cli_version=text, category=text, command=(text,), output_excerpt=text, notes=(text,),
-            survivors=(text,), token_hits={text: MeasuredHit(3, 10, text, text), "": None},
+            survivors=(text,), token_hits={text: make_hit(3, 10, text, text), "": None},
             loaded_skills=(text,), subagent_skills=(text,), started_at_utc=text, ended_at_utc=text,
         ))  # fmt: skip
     delta = make_delta(

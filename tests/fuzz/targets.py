@@ -22,8 +22,7 @@ from routing_action.corpus.skill_files import parse_skill_file
 from routing_action.errors import DocumentError
 from routing_action.gate.baselines import parse_baseline
 from routing_action.gate.deltas import read_delta
-from routing_action.results.measured_files import read_batches
-from routing_action.results.read import read_results
+from routing_action.results.read import read_batches, read_results
 from routing_action.run.replay.replay_agent import MalformedError, parse_script
 from tests.support.builders import SKILLS
 from tests.support.command_line import run_command

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.results.unmeasured import read_unmeasured
+from routing_action.results.find import read_unmeasured
 from tests.fakes.github.artifacts import Upload
 from tests.fakes.github.repository import Repository as Github
 from tests.fakes.github.repository import Token

@@ -14,9 +14,12 @@ from routing_action.results.model import UnitResult
 from tests.support.command_line import ROOT, Finished, Project, loads
 from tests.support.result_rows import make_results, make_row
 
-ONE_LINE = """{
+ONE = """{
   "one": {
-    "claude": { "expected_status": "pass", "allow_timeout": false }
+    "claude": {
+      "expected_status": "pass",
+      "allow_timeout": false
+    }
   }
 }
 """
@@ -27,7 +30,7 @@ def project(tmp_path: Path) -> Project:
     """A project with two cases and a baseline for the first."""
     project = Project(tmp_path)
     project.write_cases(loads("one"), loads("two"))
-    (tmp_path / "provider-baseline.json").write_text(ONE_LINE, encoding="utf-8")
+    (tmp_path / "provider-baseline.json").write_text(ONE, encoding="utf-8")
     return project
 
 
@@ -79,9 +82,37 @@ def test_missing_pairs_are_added_in_the_files_style(project: Project) -> None:
         "+ two codex: pass",
         f"{project.root}/provider-baseline.json: 2 added",
     ]
-    assert text_of(project) == ONE_LINE.replace("  }\n}", '  },\n  "two": {\n    "claude": '
-        '{ "expected_status": "fail", "allow_timeout": false },\n    "codex": '
-        '{ "expected_status": "pass", "allow_timeout": false }\n  }\n}')  # fmt: skip
+    assert text_of(project) == ONE.replace(
+        "  }\n}",
+        """  },
+  "two": {
+    "claude": {
+      "expected_status": "fail",
+      "allow_timeout": false
+    },
+    "codex": {
+      "expected_status": "pass",
+      "allow_timeout": false
+    }
+  }
+}""",
+    )
+
+
+def test_a_file_in_another_layout_is_laid_out_once_and_said_so(project: Project) -> None:
+    """The first update touches every line; the next ones only what they change."""
+    path = project.root / "provider-baseline.json"
+    path.write_text(json.dumps({"two": {"b": {"expected_status": "fail", "reason": "weak"}},
+                                **json.loads(ONE)}), encoding="utf-8")  # fmt: skip
+    measure(project, *numbered({"agent": "codex"}))
+    assert update(project).stdout.splitlines()[-1] == (
+        f"{path}: 1 added; the whole file is laid out anew: sorted, one field a line"
+    )
+    assert list(json.loads(text_of(project))) == ["one", "two"]
+    assert entry_of(project, "two", "b")["reason"] == "weak"
+    measure(project, *numbered({"agent": "copilot"}), folder="more")
+    again = project.call("baseline", "update", "--from", "more")
+    assert again.stdout.splitlines()[-1] == f"{path}: 1 added"
 
 
 def test_an_improvement_is_raised_and_loses_its_reason(project: Project) -> None:
@@ -90,7 +121,7 @@ def test_an_improvement_is_raised_and_loses_its_reason(project: Project) -> None
     measure(project, make_row())
     done = update(project)
     assert (done.code, "~ one claude: fail -> pass\n" in done.stdout) == (0, True)
-    assert entry_of(project) == {"expected_status": "pass"}
+    assert entry_of(project) == {"expected_status": "pass", "allow_timeout": False}
 
 
 def test_an_expected_infra_error_becomes_what_was_measured(project: Project) -> None:
@@ -98,7 +129,11 @@ def test_an_expected_infra_error_becomes_what_was_measured(project: Project) -> 
     expect(project, expected_status="infra_error", reason="no licence")
     measure(project, *numbered({"status": "fail"}))
     assert "~ one claude: infra_error -> fail" in update(project).stdout
-    assert entry_of(project) == {"expected_status": "fail", "reason": "no licence"}
+    assert entry_of(project) == {
+        "expected_status": "fail",
+        "allow_timeout": False,
+        "reason": "no licence",
+    }
 
 
 @pytest.mark.parametrize(
@@ -126,9 +161,9 @@ def test_nothing_is_lowered_by_itself(project: Project, row: dict[str, Any], tol
     measure(project, *numbered(row))
     done = update(project)
     assert done.code == 1
-    assert f"! {row.get('case_id', 'one')} claude: refused: {told}" in done.stdout
-    assert "1 refused" in done.stdout
-    assert text_of(project) == ONE_LINE
+    assert f"! {row.get('case_id', 'one')} claude: rejected: {told}" in done.stdout
+    assert "1 rejected" in done.stdout
+    assert text_of(project) == ONE
 
 
 @pytest.mark.parametrize(
@@ -223,7 +258,7 @@ def test_a_fingerprint_is_recorded_on_demand(project: Project) -> None:
     made_with = entry_of(project)["made_with"]
     assert made_with.pop("recorded_on") > "2026"
     assert made_with == {"cli_version": "2.1.0", "model": "large", "corpus_sha256": "0" * 64}
-    assert text_of(project).count("\n") == ONE_LINE.count("\n")
+    assert text_of(project).count("\n") == ONE.count("\n") + 6
     assert "nothing to change" in update(project, "--record-fingerprint").stdout
     assert "nothing to change" in update(project).stdout
 
@@ -287,7 +322,7 @@ def test_pruning_needs_the_cases(project: Project) -> None:
     """Without a case file every entry would be gone; other updates do without."""
     (project.root / "cases.json").unlink()
     assert project.call("baseline", "update", "--prune").code == 2
-    assert text_of(project) == ONE_LINE
+    assert text_of(project) == ONE
     measure(project, make_row())
     assert update(project).code == 0
 
@@ -305,9 +340,9 @@ def test_results_that_contradict_each_other_write_nothing(project: Project) -> N
     measure(project, *numbered({"case_id": "two"}), folder="batch/a")
     measure(project, *numbered({"case_id": "two", "status": "fail"}), folder="batch/b")
     done = update(project)
-    assert (done.code, "! refused: claude:two was measured in" in done.stdout) == (1, True)
+    assert (done.code, "! rejected: claude:two was measured in" in done.stdout) == (1, True)
     assert "nothing was written; name the batch that counts" in done.stdout
-    assert text_of(project) == ONE_LINE
+    assert text_of(project) == ONE
 
 
 def test_a_real_run_can_be_recorded(project: Project) -> None:
@@ -385,11 +420,11 @@ BAD_RESULTS: dict[str, tuple[str, str]] = {
     "empty": ("", "no valid JSON"),
     "list": ("[]", "field schema_version: schema_version is None"),
     "newer": ('{"schema_version": 2}', "schema_version is 2"),
-    "status": (json.dumps({**GOOD_ROW, "status": "ok"}), "field results[0].status: Invalid enum"),
+    "status": (json.dumps({**GOOD_ROW, "status": "ok"}), "results[0].status: Input should be"),
     "missing": (json.dumps({k: v for k, v in GOOD_ROW.items() if k != "agent"}),
-                "field results[0]: Object missing required field 'agent'"),
-    "type": (json.dumps({**GOOD_ROW, "trial": "1"}), "field results[0].trial: Expected 'int'"),
-    "trial": (json.dumps({**GOOD_ROW, "trial": 0}), "field results[0].trial: counts from 1"),
+                "field results[0].agent: is missing"),
+    "type": (json.dumps({**GOOD_ROW, "trial": "1"}), "results[0].trial: Input should be a valid"),
+    "trial": (json.dumps({**GOOD_ROW, "trial": 0}), "field results[0].trial: Input should be gr"),
     "twice": (json.dumps(GOOD_ROW) + "," + json.dumps(GOOD_ROW), "field results[1].trial:"),
     "no name": (json.dumps({**GOOD_ROW, "case_id": ""}), "field results[0].case_id: is empty"),
 }  # fmt: skip
@@ -409,7 +444,7 @@ def test_malformed_results_are_explained(project: Project, name: str) -> None:
     assert "routing-action: error: batch/results.json" in done.stderr
     assert cause in done.stderr
     assert "remedy: " in done.stderr
-    assert text_of(project) == ONE_LINE
+    assert text_of(project) == ONE
 
 
 def test_a_hostile_result_cannot_write_to_the_terminal(project: Project) -> None:
@@ -513,10 +548,11 @@ def test_an_agent_that_is_no_longer_measured_is_taken_out_whole(project: Project
     done = project.call("baseline", "update", "--prune-agents", "Codex")
     assert (done.code, "2 removed" in done.stdout) == (0, True), done.stderr
     assert json.loads(text_of(project)) == {
-        case: {"claude": {"expected_status": "pass"}} for case in ("one", "two")
+        case: {"claude": {"expected_status": "pass", "allow_timeout": False}}
+        for case in ("one", "two")
     }
     again = project.call("baseline", "update", "--prune-agents", "codex")
-    assert (again.code, "the baseline has no entry of codex" in again.stderr) == (2, True)
+    assert (again.code, "the baseline has no entry of 'codex'" in again.stderr) == (2, True)
     assert "remedy: its agents are: claude" in again.stderr
 
 

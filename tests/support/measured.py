@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from routing_action.corpus.baseline import BaselineEntry
+from routing_action.corpus.baseline import BaselineEntry, Status
 from routing_action.gate.comparison import Comparison, DeltaRow, Tree, compare
-from routing_action.results.measured import (
-    MeasuredBatch,
-    MeasuredOptions,
-    MeasuredRow,
-    NamedBatch,
-    gather,
-)
+from routing_action.results.measured import MeasuredBatch, gather
+from routing_action.results.model import UnitResult
+from tests.support.result_rows import make_results, make_row
 
 Word = Literal["pass", "fail", "infra_error"]
 Entries = dict[str, dict[str, BaselineEntry]]
 
 
-def row(case_id: str, agent: str, status: Word = "pass", **fields: Any) -> MeasuredRow:  # noqa: ANN401
+def row(case_id: str, agent: str, status: Word = "pass", **fields: Any) -> UnitResult:  # noqa: ANN401
     """One measured trial."""
-    return MeasuredRow(
-        unit_run_id=f"{case_id}-{agent}-{fields.get('trial', 1)}",
-        agent=agent,
-        case_id=case_id,
-        status=status,
-        timed_out=fields.pop("timed_out", False),
-        outcome=fields.pop("outcome", "completed"),
-        trial=fields.pop("trial", 1),
-        **fields,
-    )
+    number = zlib.crc32(f"{case_id}-{agent}-{fields.get('trial', 1)}".encode())
+    return make_row(number, case_id=case_id, agent=agent, status=Status(status), **fields)
 
 
 def batch(
-    rows: Sequence[MeasuredRow],
+    rows: Sequence[UnitResult],
     *,
     file: str = "r.json",
     key: str = "k",
@@ -43,16 +32,15 @@ def batch(
     agents: Sequence[str] | None = None,
     complete: bool = True,
     shard: str | None = None,
-) -> NamedBatch:
+) -> MeasuredBatch:
     """A results file that selected what it holds, unless told otherwise."""
-    options = MeasuredOptions(
-        agents=tuple(agents or dict.fromkeys(r.agent for r in rows)),
-        selected_case_ids=tuple(selected or dict.fromkeys(r.case_id for r in rows)),
-        corpus_sha256="0" * 64,
-        shard=shard,
-    )
-    measured = MeasuredBatch(1, "b", complete, options, tuple(rows))
-    return NamedBatch(file, measured, key, attempt)
+    chosen = {
+        "agents": tuple(agents or dict.fromkeys(r.agent for r in rows)),
+        "selected_case_ids": tuple(selected or dict.fromkeys(r.case_id for r in rows)),
+        "shard": shard,
+    }
+    options = make_results().options.model_copy(update=chosen)
+    return MeasuredBatch(file, key, attempt, complete, options, (), tuple(rows))
 
 
 def expect(pairs: Mapping[tuple[str, str], str | BaselineEntry]) -> Entries:
@@ -69,7 +57,7 @@ def expect(pairs: Mapping[tuple[str, str], str | BaselineEntry]) -> Entries:
 
 
 def judge(
-    batches: Sequence[NamedBatch],
+    batches: Sequence[MeasuredBatch],
     ref: Entries | None,
     current: Entries | None = None,
     **tree: Any,  # noqa: ANN401

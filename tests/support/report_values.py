@@ -10,8 +10,8 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import BaselineSource, Delta, DeltaEntry, Totals
 from routing_action.gate.verdict import Conclusion
-from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitRow
-from tests.support.result_rows import unit_id
+from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
+from tests.support.result_rows import make_row
 
 HOSTILE = (
     "</script><script>window.hit = 1</script>",
@@ -97,14 +97,11 @@ def make_record(
 ) -> UnitRecord:
     """A passing trial of the first pair."""
     fields: dict[str, Any] = {
-        "unit_run_id": unit_id(number),
-        "agent": "claude",
-        "case_id": "one",
-        "status": "pass",
-        "trial": 1,
-        "outcome": "completed",
-        "duration_ms": 1500,
+        "matched_evidence": (),
+        "command": (),
+        "exit_code": None,
         "started_at_utc": "2026-01-02T03:00:00.000Z",
         "ended_at_utc": "2026-01-02T03:00:01.500Z",
     }
-    return UnitRecord(UnitRow(**{**fields, **changes}), tuple(lines))
+    row = make_row(number).model_copy(update={**fields, **changes})  # not validated: hostile too
+    return UnitRecord(row, tuple(lines))

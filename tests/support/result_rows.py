@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import EndedBy
+from routing_action.evidence.transcript import EndedBy, SourceKind
 from routing_action.results.model import (
     Options,
     Results,
+    TokenHit,
     UnitResult,
     summarise,
     summarise_pairs,
@@ -63,6 +64,17 @@ def make_row(number: int = 1, **changes: Any) -> UnitResult:  # noqa: ANN401 - a
         "model": None,
     }
     return UnitResult.model_validate({**fields, **changes})
+
+
+def make_hit(tier: Literal[1, 2, 3], score: int, detail: str, line: str) -> TokenHit:
+    """The best evidence for a token, on standard output."""
+    return TokenHit(
+        best_score=score,
+        tier=tier,
+        source_kind=SourceKind.CLI_OUTPUT,
+        source_detail=detail,
+        proof_line=line,
+    )
 
 
 def make_results(*rows: UnitResult, **changes: Any) -> Results:  # noqa: ANN401 - any field

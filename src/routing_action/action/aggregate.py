@@ -15,6 +15,7 @@ from routing_action.action.publish import DELTA_FILE, ERROR_FILE
 from routing_action.action.step import Step
 from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
+from routing_action.files.atomic import write_atomically
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.histories import FallbackHistory, GitHistory
 from routing_action.gate.judge import Judged, Judgement, judge
@@ -24,9 +25,8 @@ from routing_action.git.command import resolve
 from routing_action.github.context import Context
 from routing_action.github.history import ApiHistory
 from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
-from routing_action.results.batch_folder import write_atomically
+from routing_action.results.find import has_results, read_unmeasured
 from routing_action.results.rerun import run_program
-from routing_action.results.unmeasured import has_results, read_unmeasured
 
 _STATUS = {
     Conclusion.SUCCESS: "passed",
@@ -69,7 +69,7 @@ def _judge_all(step: Step, legs: Path) -> Delta:
     judged = _judge(step, jobs, legs)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
-    measured = {named.key for named in judged.batches}
+    measured = set(judged.keys)
     delta = with_legs(judged.delta, jobs, judge_legs(jobs, measured, read_unmeasured((legs,))))
     return delta.model_copy(update={"pull_request": step.context.pull_request})
 

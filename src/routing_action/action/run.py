@@ -16,11 +16,12 @@ from routing_action.action.step import Step
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_agents
 from routing_action.agents.provider import Provider
 from routing_action.errors import ExitCode, HarnessError
+from routing_action.files.atomic import write_atomically
 from routing_action.report.escape import code_block, code_span
-from routing_action.results.batch_folder import RESULTS_FILE, write_atomically
+from routing_action.results.batch_folder import RESULTS_FILE
+from routing_action.results.find import MARKER_FILE, NotMeasured
 from routing_action.results.model import Results
 from routing_action.results.read import read_results
-from routing_action.results.unmeasured import MARKER_FILE, NotMeasured
 from routing_action.run.settings import agent_templates
 from routing_action.run.workspace.agent_home import find_login_files
 
@@ -82,7 +83,7 @@ def _can_log_in(provider: Provider, environ: Mapping[str, str]) -> bool:
 
 
 def _leave_markers(step: Step, reasons: Mapping[str, str]) -> None:
-    """One for each agent, where `results.unmeasured` finds it below the leg's folder."""
+    """One for each agent, where `results.find` finds it below the leg's folder."""
     folder = Path(step.variable("ROUTING_FOLDER")) / MARKERS
     for agent, reason in reasons.items():
         marker = NotMeasured(agent=agent, reason=reason).model_dump_json()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,47 +18,41 @@ from routing_action.cli.options import (
     CASES_HELP,
     config_option,
     find_provider,
+    format_option,
     known_agents,
+    path_option,
+    spell_names,
     split_list,
 )
-from routing_action.corpus.baseline import Baseline, Pair
-from routing_action.corpus.cases_file import find_cases_file, read_cases
-from routing_action.corpus.naming import fold
-from routing_action.errors import DocumentError, ExitCode, UsageError
-from routing_action.gate.baseline_files import OpenBaseline, open_baseline, start_baseline
-from routing_action.gate.baseline_text import render_baseline
-from routing_action.gate.baselines import entry_lines, find_baseline_file, read_baseline
-from routing_action.gate.baselines_to_compare import BaselineRequest, read_baselines
+from routing_action.corpus.baseline import Pair, iterate_pairs
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, find_cases_file, read_cases
+from routing_action.errors import ExitCode, UsageError
+from routing_action.gate.baselines import (
+    OpenBaseline,
+    entry_lines,
+    find_baseline_file,
+    open_baseline,
+    read_baseline,
+    render_baseline,
+    start_baseline,
+)
 from routing_action.gate.check import (
     ERROR,
+    WARNING,
     BaselineFinding,
     BaselineToCheck,
     check_baseline,
     named_agents,
 )
+from routing_action.gate.find_baselines import BaselineRequest, read_baselines
 from routing_action.gate.histories import GitHistory
-from routing_action.gate.update import (
-    Sign,
-    Update,
-    Wishes,
-    describe_update,
-    join_updates,
-    plan_pruning,
-    plan_removal,
-    plan_update,
-)
+from routing_action.gate.update import Sign, Step, Wishes, apply_steps, plan_removal, plan_update
 from routing_action.results.batch_folder import one_line
 from routing_action.results.measured import Measurement, gather
-from routing_action.results.measured_files import read_batches
+from routing_action.results.read import read_batches
 
 BASELINE_HELP = "The baseline. Default: provider-baseline.json, also below tests/agent-routing."
-_baseline_option = click.option(
-    "--baseline",
-    "baseline_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=BASELINE_HELP,
-)
+_baseline_option = path_option("--baseline", "baseline_file", help=BASELINE_HELP)
 _agents_option = click.option(
     "--agents", multiple=True, metavar="NAMES", help="Only these agent CLIs (comma-separated)."
 )
@@ -68,16 +64,15 @@ def command() -> None:
 
 
 @command.command("update")
-@click.option(
+@path_option(
     "--from",
     "sources",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="DIR|FILE",
     help="A batch's folder, a folder of several, or a results.json (repeatable).",
 )
 @_baseline_option
-@click.option("--init", is_flag=True, help="Start a new file; refuses to replace one.")
+@click.option("--init", is_flag=True, help="Start a new file; replaces none.")
 @click.option(
     "--cases",
     "case_ids",
@@ -86,7 +81,7 @@ def command() -> None:
     help="Only these cases (comma-separated, repeatable).",
 )
 @_agents_option
-@click.option("--cases-file", type=click.Path(path_type=Path), metavar="FILE", help=CASES_HELP)
+@path_option("--cases-file", help=CASES_HELP)
 @click.option("--reason", default="", metavar="TEXT", help="Why, for entries that are no pass.")
 @click.option("--accept-regression", is_flag=True, help="Lower expectations too; needs --reason.")
 @click.option(
@@ -116,13 +111,20 @@ def update(
 ) -> int:
     """Write what was measured, where it is no worse than what was expected.
 
-    Adds missing pairs and raises expectations; lowers none without --accept-regression. Entries
-    that do not change keep their text. Exits with 1 where something was refused.
+    Adds missing pairs and raises expectations; lowers none without --accept-regression. The file
+    is sorted, with one field a line. Exits with 1 where something was rejected.
     """
     gone = split_list(prune_agents)
     _refuse_contradictions(sources, prune or bool(gone), accept_regression, reason)
-    opened = _open(baseline_file, init)
-    known = _known_cases(cases_file, needed=prune)
+    opened = (
+        start_baseline(baseline_file, Path.cwd())
+        if init
+        else open_baseline(baseline_file or find_baseline_file(Path.cwd()))
+    )
+    known = None
+    if cases_file or prune or any(Path(name).is_file() for name in DEFAULT_CASE_FILES):
+        corpus = read_cases(cases_file or find_cases_file(Path()))
+        known = frozenset(case.case_id for case in corpus.cases)
     wishes = Wishes(
         reason=reason.strip(),
         accept=accept_regression,
@@ -130,30 +132,21 @@ def update(
         today=datetime.now(UTC).date().isoformat(),
         case_ids=known,
     )
-    updates = []
+    entered = [pair[1] for pair, _ in iterate_pairs(opened.entries)]
+    unmeasured = spell_names(gone, entered, "the baseline has no entry of", "its agents are")
+    found: list[Step] = []
     if sources:
         measurement = gather(read_batches(sources))
+        if measurement.errors:
+            return _reject(measurement.errors, opened.path)
         pairs = _choose(measurement, split_list(case_ids), split_list(agents))
-        updates.append(plan_update(measurement, opened.entries, wishes, pairs))
-    if prune and known is not None:
-        updates.append(plan_pruning(opened.entries, known))
-    updates.append(plan_removal(opened.entries, _entered(opened.entries, gone)))
-    joined = join_updates(updates)
-    opened.write(joined.changes)
-    _show(joined, opened.file)
-    return ExitCode.GATE_FAILED if joined.refused else ExitCode.PASSED
-
-
-def _entered(entries: Baseline, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """The agents as the baseline spells them; one that has no entry is a mistake."""
-    known = {fold(agent): agent for agents_of in entries.values() for agent in agents_of}
-    unknown = [agent for agent in agents if fold(agent) not in known]
-    if unknown:
-        raise UsageError(
-            f"the baseline has no entry of {', '.join(unknown)}",
-            remedy=f"its agents are: {', '.join(sorted(known.values()))}",
-        )
-    return tuple(known[fold(agent)] for agent in agents)
+        found += plan_update(measurement, opened.entries, wishes, pairs)
+    found += plan_removal(opened.entries, known if prune else None, unmeasured)
+    steps = sorted({step.pair: step for step in found}.values(), key=lambda step: step.pair)
+    opened.write(apply_steps(opened.entries, steps))
+    _show(steps, opened)
+    rejects = any(step.sign is Sign.REJECTED for step in steps)
+    return ExitCode.GATE_FAILED if rejects else ExitCode.PASSED
 
 
 def _refuse_contradictions(
@@ -176,76 +169,47 @@ def _refuse_contradictions(
         )
 
 
-def _open(baseline_file: Path | None, init: bool) -> OpenBaseline:
-    if init:
-        return start_baseline(baseline_file, Path.cwd())
-    return open_baseline(baseline_file or find_baseline_file(Path.cwd()))
-
-
-def _known_cases(cases_file: Path | None, *, needed: bool) -> frozenset[str] | None:
-    """The case ids that exist; None where there is no case file and none is needed."""
-    try:
-        path = cases_file or find_cases_file(Path())
-    except DocumentError:
-        if needed:
-            raise
-        return None
-    return frozenset(case.case_id for case in read_cases(path).cases)
-
-
 def _choose(
     measurement: Measurement, case_ids: tuple[str, ...], agents: tuple[str, ...]
 ) -> list[Pair]:
-    """The measured pairs that the filters leave; a filter that fits nothing is a mistake."""
-    pairs = list(measurement.list_pairs())
-    for name, wanted, place in (("case", case_ids, 0), ("agent", agents, 1)):
-        measured = {fold(pair[place]): pair[place] for pair in pairs}
-        unknown = [one for one in wanted if fold(one) not in measured]
-        if unknown:
-            raise UsageError(
-                f"no result of {name} {', '.join(repr(one) for one in unknown)}",
-                remedy=f"measured: {one_line(', '.join(sorted(measured.values())))[:500]}",
-            )
-    wanted_cases, wanted_agents = set(map(fold, case_ids)), set(map(fold, agents))
-    return [
-        pair
-        for pair in pairs
-        if (not wanted_cases or fold(pair[0]) in wanted_cases)
-        and (not wanted_agents or fold(pair[1]) in wanted_agents)
-    ]
+    """The measured pairs that the filters leave."""
+    pairs = list(measurement.pairs)
+    cases = spell_names(case_ids, [pair[0] for pair in pairs], "no result of case", "measured")
+    named = spell_names(agents, [pair[1] for pair in pairs], "no result of agent", "measured")
+    pairs = [pair for pair in pairs if not cases or pair[0] in cases]
+    return [pair for pair in pairs if not named or pair[1] in named]
 
 
-def _show(update: Update, file: str) -> None:
-    for error in update.errors:
-        click.echo(f"! refused: {one_line(error)}")
-    for line in describe_update(update):
-        click.echo(one_line(line))
-    words = (
-        (Sign.ADDED, "added"),
-        (Sign.CHANGED, "changed"),
-        (Sign.REMOVED, "removed"),
-        (Sign.REFUSED, "refused"),
-    )
-    counts = [f"{update.count(sign)} {word}" for sign, word in words if update.count(sign)]
-    if update.errors:
-        click.echo(f"{file}: nothing was written; name the batch that counts with --from DIR")
-    else:
-        click.echo(f"{file}: {', '.join(counts) or 'nothing to change'}")
+def _reject(errors: Iterable[str], path: Path) -> int:
+    for error in errors:
+        click.echo(f"! rejected: {one_line(error)}")
+    click.echo(f"{path}: nothing was written; name the batch that counts with --from DIR")
+    return ExitCode.GATE_FAILED
+
+
+def _show(steps: Sequence[Step], opened: OpenBaseline) -> None:
+    for step in steps:
+        click.echo(one_line(str(step)))
+    counts = Counter(step.sign for step in steps)
+    written = (Sign.ADDED, Sign.CHANGED, Sign.REMOVED)
+    shown = [sign for sign in (*written, Sign.REJECTED) if counts[sign]]
+    said = ", ".join(f"{counts[sign]} {sign.name.lower()}" for sign in shown) or "nothing to change"
+    if any(counts[sign] for sign in written) and not opened.is_laid_out:
+        said += "; the whole file is laid out anew: sorted, one field a line"
+    click.echo(f"{opened.path}: {said}")
 
 
 @command.command("check")
 @config_option
 @_baseline_option
-@click.option("--cases-file", "--cases", "cases_file", type=click.Path(path_type=Path),
-              metavar="FILE", help=CASES_HELP)  # fmt: skip
+@path_option("--cases-file", "--cases", "cases_file", help=CASES_HELP)
 @click.option(
     "--agents",
     multiple=True,
     metavar="NAMES",
     help="The agent CLIs that need entries. Default: those that the baseline names.",
 )
-@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
-              show_default=True)  # fmt: skip
+@format_option("text", "json")
 def check(
     baseline_file: Path | None,
     cases_file: Path | None,
@@ -264,17 +228,11 @@ def check(
     corpus = read_cases(cases_file or find_cases_file(Path()))
     wanted = tuple(find_provider(name).name for name in split_list(agents))
     findings = check_baseline(checked, corpus, wanted or named_agents(checked, DEFAULT_AGENTS))
-    errors = [found for found in findings if found.severity == ERROR]
-    warnings = [found for found in findings if found.severity != ERROR]
+    errors, warnings = _describe(findings, ERROR), _describe(findings, WARNING)
     count = sum(map(len, entries.values()))
     if output_format == "json":
-        described = {
-            "cases": len(corpus.cases),
-            "entries": count,
-            "errors": _describe(errors),
-            "warnings": _describe(warnings),
-        }
-        click.echo(json.dumps(described, indent=2))
+        counted = {"cases": len(corpus.cases), "entries": count}
+        click.echo(json.dumps({**counted, "errors": errors, "warnings": warnings}, indent=2))
     else:
         for found in findings:
             click.echo(one_line(f"{found.file}:{found.line}: {found.severity}: {found.message}"))
@@ -282,18 +240,10 @@ def check(
     return ExitCode.GATE_FAILED if errors else ExitCode.PASSED
 
 
-def _describe(findings: Iterable[BaselineFinding]) -> list[dict[str, Any]]:
-    return [
-        {
-            "rule": found.rule,
-            "case_id": found.pair[0],
-            "provider": found.pair[1],
-            "file": found.file,
-            "line": found.line,
-            "message": found.message,
-        }
-        for found in findings
-    ]
+def _describe(findings: Iterable[BaselineFinding], severity: str) -> list[dict[str, Any]]:
+    """The findings of a severity, which is not told again."""
+    found = [asdict(one) for one in findings if one.severity == severity]
+    return [{name: one[name] for name in one if name != "severity"} for one in found]
 
 
 @command.command("show")

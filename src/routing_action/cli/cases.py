@@ -15,8 +15,9 @@ from routing_action.corpus.case_seeds import build_seeds, first_baseline
 from routing_action.corpus.case_warnings import Finding, check_cases
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.errors import DocumentError, UsageError
-from routing_action.gate.baseline_text import render_baseline
-from routing_action.results.batch_folder import one_line, write_atomically
+from routing_action.files.atomic import write_atomically
+from routing_action.gate.baselines import render_baseline
+from routing_action.results.batch_folder import one_line
 from routing_action.run.workspace.staging import skills_in
 
 SKILLS_HELP = "A skill, a folder of skills, or a plugin."

@@ -18,12 +18,12 @@ from routing_action.cli.options import (
     stdout_style,
 )
 from routing_action.errors import ExitCode
+from routing_action.files.atomic import write_atomically
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.judge import Judgement, judge
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion, Policy
 from routing_action.report.delta_text import render_delta_text
-from routing_action.results.batch_folder import write_atomically
 from routing_action.results.rerun import run_program
 
 

@@ -6,7 +6,7 @@ import random
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,8 +14,10 @@ import click
 
 from routing_action.agents.discovery import KnownAgents, all_providers, find_agents
 from routing_action.agents.provider import Provider
+from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.report.console import ConsoleStyle
+from routing_action.results.batch_folder import one_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -143,3 +145,13 @@ def seed_for(sample: int | None, seed: int | None) -> int | None:
     if sample is None or seed is not None:
         return seed
     return random.SystemRandom().randrange(2**31)
+
+
+def spell_names(names: Sequence[str], known: Iterable[str], cause: str, listed: str) -> set[str]:
+    """The names as they are spelled where they are known; any other name is a mistake."""
+    spelled = {fold(name): name for name in known}
+    unknown = [repr(name) for name in names if fold(name) not in spelled]
+    if unknown:
+        every = one_line(", ".join(sorted(spelled.values())))
+        raise UsageError(f"{cause} {', '.join(unknown)}", remedy=f"{listed}: {every[:500]}")
+    return {spelled[fold(name)] for name in names}

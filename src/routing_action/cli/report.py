@@ -9,6 +9,7 @@ import click
 
 from routing_action.cli.options import delta_option, stdout_style
 from routing_action.errors import UsageError
+from routing_action.files.atomic import write_atomically
 from routing_action.gate.deltas import read_delta
 from routing_action.gate.model import Delta
 from routing_action.github.context import read_context
@@ -20,7 +21,6 @@ from routing_action.report.render_all import (
     write_junit_file,
     write_reports,
 )
-from routing_action.results.batch_folder import write_atomically
 
 _FILES = ("html", "junit")
 

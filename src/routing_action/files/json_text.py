@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from routing_action.errors import DocumentError
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DIGITS = re.compile(r"\d{1000}")
+_DECODER = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,46 +83,43 @@ class JsonText:
             return []
         lines: list[int] = []
         line, counted = 1, 0
-        at = _skip_space(self.text, start + 1)
-        while self.text[at : at + 1] not in ("]", ""):
+        for _, at in self.members(start):
             line, counted = line + self.text.count("\n", counted, at), at
             lines.append(line)
-            at = _skip_space(self.text, self._after_value(at))
         return lines
+
+    def members(self, offset: int) -> Iterator[tuple[str | int, int]]:
+        """Key or index of each member of the container at or after an offset, and its offset.
+
+        Nothing where there is no container.
+        """
+        start = _skip_space(self.text, offset)
+        if self.text[start : start + 1] not in ("{", "["):
+            return
+        at, key = start + 1, cast("str | int", -1)
+        while True:
+            at = _skip_space(self.text, at)
+            if self.text[at : at + 1] in ("]", "}", ""):
+                return
+            if self.text[start] == "{":
+                key, at = _DECODER.raw_decode(self.text, at)
+                at = _skip_space(self.text, _skip_space(self.text, at) + 1)
+            else:
+                key = int(key) + 1
+            yield key, at
+            _, at = _DECODER.raw_decode(self.text, at)
+            at = _skip_space(self.text, at)
+            at += self.text[at : at + 1] == ","
 
     def _follow(self, path: Sequence[str | int]) -> tuple[int, bool]:
         """The offset of the value at a path, or of its nearest parent; and which it is."""
         offset = 0
         for step in path:
-            found = self._enter(offset, step)
+            found = next((at for key, at in self.members(offset) if key == step), None)
             if found is None:
                 return _skip_space(self.text, offset), False
             offset = found
         return _skip_space(self.text, offset), True
-
-    def _enter(self, offset: int, step: str | int) -> int | None:
-        """The offset of a member of the container that starts at or after `offset`."""
-        start = _skip_space(self.text, offset)
-        if self.text[start : start + 1] not in ("{", "["):
-            return None
-        at, index = start + 1, 0
-        while True:
-            at = _skip_space(self.text, at)
-            if self.text[at : at + 1] in ("]", "}", ""):
-                return None
-            key: str | int = index
-            if self.text[start] == "{":
-                key, at = json.JSONDecoder(strict=False).raw_decode(self.text, at)
-                at = _skip_space(self.text, _skip_space(self.text, at) + 1)
-            if key == step:
-                return at
-            at = self._after_value(at)
-            index += 1
-
-    def _after_value(self, at: int) -> int:
-        _, end = json.JSONDecoder(strict=False).raw_decode(self.text, at)
-        end = _skip_space(self.text, end)
-        return end + 1 if self.text[end : end + 1] == "," else end
 
 
 def _skip_space(text: str, at: int) -> int:

@@ -1,20 +1,26 @@
-"""Reads provider-baseline.json strictly; every error names file, line, field and the next step."""
+"""Reads provider-baseline.json strictly, and writes it in one layout.
+
+Every error names file, line, field and the next step.
+"""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import msgspec
-from pydantic import ValidationError
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from routing_action.corpus.baseline import BaselineEntry, MadeWith, Pair, Status
+from routing_action.corpus.baseline import Baseline, BaselineEntry, MadeWith, Pair, Status
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import DocumentError
+from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, read_bytes
-from routing_action.files.json_layout import split_object
 from routing_action.files.json_text import JsonText
 
 MAX_BASELINE_BYTES = 64 * 2**20
@@ -24,10 +30,13 @@ NEW_BASELINE = "write one from results with `routing-action baseline update --in
 Entries = dict[str, dict[str, BaselineEntry]]
 """Entries by case id, then by provider, in the file's order."""
 
-_SHAPE = 'a baseline is {"CASE_ID": {"PROVIDER": {"expected_status": "pass"}}}'
-_RAW: msgspec.json.Decoder[dict[str, dict[str, Any]]] = msgspec.json.Decoder(
-    dict[str, dict[str, msgspec.Raw]]
+_Name = Annotated[str, StringConstraints(min_length=1)]
+_ENTRIES: TypeAdapter[Entries] = TypeAdapter(
+    dict[_Name, Annotated[dict[_Name, BaselineEntry], Field(min_length=1)]],
+    config=ConfigDict(defer_build=True),
 )
+_SHAPE = 'a baseline is {"CASE_ID": {"PROVIDER": {"expected_status": "pass"}}}'
+_LINE = re.compile(r" at line (\d+)")
 
 
 def find_baseline_file(root: Path) -> Path:
@@ -58,110 +67,111 @@ def parse_baseline(data: bytes, file: str) -> Entries:
 
 def entry_lines(document: JsonText) -> dict[Pair, int]:
     """The line, from 1, of each entry of a text that has been read."""
-    text = document.text
     lines: dict[Pair, int] = {}
     line, counted = 1, 0
-    for pair, offset in _entry_offsets(text):
-        line += text.count("\n", counted, offset)
-        counted = offset
-        lines[pair] = line
+    for case_id, case_at in document.members(0):
+        for agent, at in document.members(case_at):
+            line += document.text.count("\n", counted, at)
+            counted = at
+            lines[str(case_id), str(agent)] = line
     return lines
 
 
-def _entry_offsets(text: str) -> Iterator[tuple[Pair, int]]:
-    cases = split_object(text[text.index("{") : text.rindex("}") + 1])
-    at = text.index("{") + 1
-    for case in cases.members:
-        at += len(case.lead) + len(case.head)
-        inner = at + 1
-        for entry in split_object(case.value).members:
-            yield (case.key, entry.key), inner + len(entry.lead)
-            inner += len(entry.lead + entry.head + entry.value + entry.trail) + 1
-        at += len(case.value) + len(case.trail) + 1
+# ---- writing
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBaseline:
+    """A baseline's entries and its text; `text` is None for a file that is to be new."""
+
+    path: Path
+    entries: Entries
+    text: str | None
+
+    @property
+    def is_laid_out(self) -> bool:
+        """True where the file looks as `write` would write it, or is to be new."""
+        return self.text is None or self.text == render_baseline(self.entries)
+
+    def write(self, entries: Baseline) -> None:
+        """Write other entries in one step; the same ones leave the file alone.
+
+        A symbolic link stays one: what it leads to is written.
+        """
+        if entries != self.entries:
+            write_atomically(Path(os.path.realpath(self.path)), render_baseline(entries))
+
+
+def open_baseline(path: Path) -> OpenBaseline:
+    """An existing file; raises DocumentError where it is missing or malformed."""
+    data = read_bytes(path, MAX_BASELINE_BYTES, NEW_BASELINE)
+    return OpenBaseline(path, parse_baseline(data, str(path)), data.decode("utf-8"))
+
+
+def start_baseline(path: Path | None, root: Path) -> OpenBaseline:
+    """A file that does not exist yet: the named one, or one beside the case file of `root`."""
+    if path is None:
+        both = zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True)
+        there = (own for cases, own in both if any((root / x).is_file() for x in (own, cases)))
+        path = root / next(there, DEFAULT_BASELINE_FILES[0])
+    if os.path.lexists(path):
+        raise DocumentError(
+            "exists already, and --init replaces nothing",
+            file=str(path),
+            remedy="leave --init out to update it, or name another file with --baseline FILE",
+        )
+    return OpenBaseline(path, {}, None)
+
+
+def render_baseline(baseline: Baseline) -> str:
+    """The text of a file: sorted, two spaces a level, one field a line, ended by a newline."""
+    fields = {
+        case_id: {agent: _fields(entries[agent]) for agent in sorted(entries)}
+        for case_id, entries in sorted(baseline.items())
+    }
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+
+
+def _fields(entry: BaselineEntry) -> dict[str, Any]:
+    """An entry's fields; a reason and a fingerprint only where it has them."""
+    fields: dict[str, Any] = {
+        "expected_status": entry.expected_status.value,
+        "allow_timeout": entry.allow_timeout,
+    }
+    if entry.reason:
+        fields["reason"] = entry.reason
+    if entry.made_with is not None:
+        fields["made_with"] = entry.made_with.model_dump(exclude_none=True)
+    return fields
+
+
+# ---- reading
 
 
 def _parse(document: JsonText) -> Entries:
-    entries = _parse_fast(document)
-    return entries if entries is not None else _parse_strictly(document)
-
-
-def _parse_fast(document: JsonText) -> Entries | None:
-    """The entries of a file without faults; None where the strict way has to look.
-
-    Entries repeat, so each distinct text is judged once, and stands in its text's place. A colon
-    stands after each key: where the text has as many as what was decoded from it, no key was
-    given twice.
-    """
-    known: dict[bytes, tuple[BaselineEntry, int]] = {}
-    colons = 0
+    document.decode()  # refuses what the model cannot see: keys that are given twice
     try:
-        entries = _RAW.decode(document.text)
-        for case_id, found in entries.items():
-            if not case_id or not found or "" in found:
-                return None
-            for agent, value in found.items():
-                text = bytes(value)
-                judged = known.get(text)
-                if judged is None:
-                    judged = known[text] = _judge_alone(text)
-                found[agent], count = judged
-                colons += count
-            colons += len(found) + 1
-    except (msgspec.DecodeError, RecursionError, DocumentError, ValidationError, ValueError):
-        return None
-    return entries if colons == document.text.count(":") else None
-
-
-def _judge_alone(text: bytes) -> tuple[BaselineEntry, int]:
-    """An entry's text by itself, and its colons; raises where anything is wrong with it."""
-    value = JsonText("", text.decode()).decode()
-    entry = BaselineEntry.model_validate_json(json.dumps(value), strict=True)
-    return entry, text.count(b":")
-
-
-def _parse_strictly(document: JsonText) -> Entries:
-    value = document.decode()
-    if not isinstance(value, dict):
-        raise _error(document, (), f"must be an object, is {_kind(value)}", _SHAPE)
-    return {case_id: _case(document, case_id, found) for case_id, found in value.items()}
-
-
-def _case(document: JsonText, case_id: str, value: object) -> dict[str, BaselineEntry]:
-    _check_name(document, (case_id,), "case id")
-    if not isinstance(value, dict):
-        raise _error(document, (case_id,), f"must be an object, is {_kind(value)}", _SHAPE)
-    if not value:
-        remedy = "remove the case, or declare one provider at least"
-        raise _error(document, (case_id,), "names no provider", remedy)
-    return {agent: _entry(document, case_id, agent, found) for agent, found in value.items()}
-
-
-def _entry(document: JsonText, case_id: str, agent: str, value: object) -> BaselineEntry:
-    path = (case_id, agent)
-    _check_name(document, path, "provider name")
-    if not isinstance(value, dict):
-        raise _error(document, path, f"must be an object, is {_kind(value)}", _SHAPE)
-    try:
-        return BaselineEntry.model_validate_json(json.dumps(value), strict=True)
+        entries = _ENTRIES.validate_json(document.text, strict=True)
+        same: dict[BaselineEntry, BaselineEntry] = {}  # most are alike: hold each of them once
+        return {
+            case_id: {agent: same.setdefault(entry, entry) for agent, entry in found.items()}
+            for case_id, found in entries.items()
+        }
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = tuple(first["loc"])
-        cause, remedy = _explain(first["type"], first["msg"], where, first["input"])
-        raise _error(document, (*path, *where), cause, remedy) from None
-
-
-def _check_name(document: JsonText, path: Sequence[str], what: str) -> None:
-    """Refuse a key that is empty, or that no UTF-8 text can hold."""
-    if not path[-1]:
-        raise _error(document, path, f"an empty {what}", "write a name, or remove the entry")
-    try:
-        path[-1].encode()
-    except UnicodeEncodeError:
-        line = document.line_of(path)
-        cause, remedy = _OTHERS["json_invalid"]
-        raise DocumentError(
-            f"a {what} {cause}", file=document.file, line=line, remedy=remedy
-        ) from None
+    kind, where, value = first["type"], first["loc"], first["input"]
+    line = document.line_of([part for part in where if part != "[key]"]) if where else 1
+    if kind == "json_invalid":
+        match = _LINE.search(first["msg"])
+        line = int(match[1]) if match else None
+    cause, remedy = _explain(kind, first["msg"], where, value)
+    raise DocumentError(
+        cause,
+        file=document.file,
+        line=line,
+        field=".".join(str(part) for part in where if part != "[key]"),
+        remedy=remedy,
+    )
 
 
 def _explain(
@@ -170,30 +180,33 @@ def _explain(
     where: Sequence[str | int],
     value: Any,  # noqa: ANN401 - any JSON
 ) -> tuple[str, str]:
-    """Cause and remedy of what the model refused."""
-    known = list((MadeWith if where[:1] == ("made_with",) else BaselineEntry).model_fields)
+    """Cause and remedy of what the model did not take."""
+    model = MadeWith if where[2:3] == ("made_with",) else BaselineEntry
     if kind == "extra_forbidden":
-        return "unknown field", _nearest(
-            where[-1], known, f"the fields here are {', '.join(known)}"
-        )
+        known = list(model.model_fields)
+        otherwise = f"the fields here are {', '.join(known)}"
+        return "unknown field", _nearest(where[-1], known, otherwise)
     if kind == "enum":
         cause = f"unknown status {value!r}, must be pass, fail or infra_error"
         return cause, _nearest(value, [one.value for one in Status], "write one of the three")
-    if kind in _TYPES:
-        wanted, remedy = _TYPES[kind]
-        return f"must be {wanted}, is {_kind(value)}", remedy
-    return _OTHERS.get(kind, (message, _SHAPE))
+    if where[-1:] == ("[key]",):
+        what = "case id" if len(where) == 2 else "provider name"
+        return f"an empty {what}", "write a name, or remove the entry"
+    cause, remedy = _CAUSES.get(kind, (message, _SHAPE))
+    if kind in _OBJECTS and model is MadeWith:
+        remedy = 'write {"cli_version": "1.2.3", "model": "NAME"}'
+    return cause.replace("{}", _kind(value)), remedy
 
 
-_TYPES = {
-    "bool_type": ("true or false", "write true or false without quotes"),
-    "string_type": ("a text", "write a text in quotes"),
-    "model_type": ("an object", 'write {"cli_version": "1.2.3", "model": "NAME"}'),
-}
-_OTHERS = {
+_OBJECTS = ("dict_type", "model_type")
+_CAUSES = {
+    **dict.fromkeys(_OBJECTS, ("must be an object, is {}", _SHAPE)),
+    "bool_type": ("must be true or false, is {}", "write true or false without quotes"),
+    "string_type": ("must be a text, is {}", "write a text in quotes"),
     "missing": ("is missing", "every entry says what it expects: pass, fail or infra_error"),
     "string_pattern_mismatch": ("is no date", "write it as YYYY-MM-DD"),
     "string_too_long": ("longer than 500 characters", "shorten it"),
+    "too_short": ("names no provider", "remove the case, or declare one provider at least"),
     "json_invalid": ("holds half a character (a lone surrogate)", "write the character itself"),
 }
 
@@ -207,13 +220,3 @@ def _kind(value: object) -> str:
     """What a JSON value is, in the words of JSON."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
     return "null" if value is None else names.get(type(value), "a number")
-
-
-def _error(document: JsonText, path: Sequence[str | int], cause: str, remedy: str) -> DocumentError:
-    return DocumentError(
-        cause,
-        file=document.file,
-        line=document.line_of(path) if path else 1,
-        field=".".join(str(part) for part in path),
-        remedy=remedy,
-    )

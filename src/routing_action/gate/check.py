@@ -20,7 +20,8 @@ class BaselineFinding:
 
     severity: str
     rule: str
-    pair: Pair
+    case_id: str
+    provider: str
     file: str
     line: int
     message: str
@@ -49,7 +50,7 @@ def check_baseline(
     case_ids = {fold(case.case_id): case.case_id for case in corpus.cases}
     found = [
         BaselineFinding(
-            severity, rule, pair, checked.file, checked.lines[pair], f"{_label(pair)}: {message}"
+            severity, rule, *pair, checked.file, checked.lines[pair], f"{_label(pair)}: {message}"
         )
         for pair, entry in iterate_pairs(checked.entries)
         for severity, rule, message in (
@@ -90,24 +91,19 @@ def _missing(
     checked: BaselineToCheck, corpus: Corpus, agents: Sequence[str]
 ) -> Iterator[BaselineFinding]:
     first_lines: dict[str, int] = {}
-    for pair, line in checked.lines.items():
-        first_lines.setdefault(pair[0], line)
-    for case in corpus.cases:
-        entries = checked.entries.get(case.case_id, {})
+    for (case_id, _), line in checked.lines.items():
+        first_lines.setdefault(case_id, line)
+    for case_id in (case.case_id for case in corpus.cases):
+        own = case_id in first_lines
+        file = checked.file if own else corpus.file
+        line = first_lines[case_id] if own else corpus.lines[case_id]
         for agent in agents:
-            if agent in entries:
-                continue
-            own = case.case_id in first_lines
-            pair = (case.case_id, agent)
-            yield BaselineFinding(
-                ERROR,
-                "missing-entry",
-                pair,
-                checked.file if own else corpus.file,
-                first_lines[case.case_id] if own else corpus.lines[case.case_id],
-                f"{_label(pair)}: has no baseline entry; run the case, then "
-                f"`routing-action baseline update --from DIR --cases {case.case_id}`",
-            )
+            if agent not in checked.entries.get(case_id, {}):
+                message = (
+                    f"{_label((case_id, agent))}: has no baseline entry; run the case, then "
+                    f"`routing-action baseline update --from DIR --cases {case_id}`"
+                )
+                yield BaselineFinding(ERROR, "missing-entry", case_id, agent, file, line, message)
 
 
 def _label(pair: Pair) -> str:

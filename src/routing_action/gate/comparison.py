@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
-
-import msgspec
 
 from routing_action.corpus.baseline import (
     Baseline,
     BaselineEntry,
-    MadeWith,
     Pair,
+    Status,
     find_entry,
+    iterate_pairs,
 )
 from routing_action.results.measured import MeasuredPair, Measurement
-from routing_action.results.pair_table import PairTable, add_pairs, find_beyond
 
 
 class DeltaKind(StrEnum):
@@ -41,19 +38,15 @@ class DeltaKind(StrEnum):
     OK = "OK"
 
 
-_OK, _REGRESSION = DeltaKind.OK, DeltaKind.REGRESSION
-"""Names for every row's sake: Python 3.11 takes long to look up a member in its class."""
-_NOTHING: Mapping[str, Any] = {}
 _ORDER = {kind: place for place, kind in enumerate(DeltaKind)}
 _TABLE = {
-    ("pass", "fail"): DeltaKind.REGRESSION,
-    ("pass", "infra_error"): DeltaKind.REGRESSION,
-    ("fail", "pass"): DeltaKind.IMPROVEMENT,
-    ("fail", "infra_error"): DeltaKind.INFRA,
-    ("infra_error", "pass"): DeltaKind.IMPROVEMENT,
-    ("infra_error", "fail"): DeltaKind.CHANGED,
+    (Status.PASS, Status.FAIL): DeltaKind.REGRESSION,
+    (Status.PASS, Status.INFRA_ERROR): DeltaKind.REGRESSION,
+    (Status.FAIL, Status.PASS): DeltaKind.IMPROVEMENT,
+    (Status.FAIL, Status.INFRA_ERROR): DeltaKind.INFRA,
+    (Status.INFRA_ERROR, Status.PASS): DeltaKind.IMPROVEMENT,
+    (Status.INFRA_ERROR, Status.FAIL): DeltaKind.CHANGED,
 }
-_AS_EXPECTED = {status: f"{status}, as expected" for status in ("pass", "fail", "infra_error")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +65,8 @@ class Tree:
     partial: bool = False
 
 
-class DeltaRow(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class DeltaRow:
     """One pair of the delta.
 
     `gates`: this row alone makes the gate red. `expected` is what the deciding baseline says,
@@ -82,8 +76,8 @@ class DeltaRow(msgspec.Struct, frozen=True, gc=False):
     pair: Pair
     kind: DeltaKind
     gates: bool
-    expected: str | None
-    got: str | None
+    expected: Status | None
+    got: Status | None
     why: str
     measured: MeasuredPair | None = None
     not_alike: tuple[str, ...] = ()
@@ -111,136 +105,93 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     `ref` is None where the merge base has no baseline file: then every pair is new.
     """
     deciding: Baseline = ref if ref is not None else {}
-    seen = add_pairs(measurement.cases, measurement.lost)
+    seen = measurement.pairs.keys() | measurement.lost
     silent = _find_silent(seen, measurement, tree)
-    asked = add_pairs(seen, silent)
-    judged = [row for case_id in sorted(asked) for row in _judge(case_id, asked, deciding, tree)]
-    unseen = find_beyond(deciding, seen)
+    judged: list[DeltaRow] = []
+    for _, pairs in itertools.groupby(sorted(seen | silent), key=lambda pair: pair[0]):
+        judged += _name_the_broken([_judge(pair, deciding, measurement, tree) for pair in pairs])
+    unseen = {pair for pair, _ in iterate_pairs(deciding)} - seen
     removed = list(_removed(sorted(unseen), deciding, tree))
-    left = unseen | find_beyond(tree.baseline, seen)
-    left.difference_update(silent, (row.pair for row in removed))
-    return Comparison(_order(removed, judged), measurement.errors, len(left))
+    left = unseen | ({pair for pair, _ in iterate_pairs(tree.baseline)} - seen)
+    left -= silent | {row.pair for row in removed}
+    rows = sorted((*removed, *judged), key=lambda row: row.rank)
+    return Comparison(tuple(rows), measurement.errors, len(left))
 
 
-def _find_silent(seen: PairTable, measurement: Measurement, tree: Tree) -> list[Pair]:
+def _find_silent(seen: Iterable[Pair], measurement: Measurement, tree: Tree) -> set[Pair]:
     """The pairs of asked providers of which no leg reported at all."""
     silent = [agent for agent in tree.providers or () if agent not in measurement.agents]
-    return list(itertools.product(seen or tree.case_ids, silent))
+    cases = {case_id for case_id, _ in seen} if silent else set()
+    return set(itertools.product(cases or tree.case_ids, silent))
 
 
-def _order(removed: Iterable[DeltaRow], judged: Sequence[DeltaRow]) -> tuple[DeltaRow, ...]:
-    """All rows by rank; only those with news are sorted, for what is OK stands last anyhow."""
-    news = [row for row in judged if row.kind is not _OK]
-    fine = [row for row in judged if row.kind is _OK]
-    return (*sorted((*removed, *news), key=lambda row: row.rank), *fine)
+def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> DeltaRow:
+    """A pair by its entry at the merge base, and what the tree declares of it."""
+    entry, declared = find_entry(ref, pair), find_entry(tree.baseline, pair)
+    measured = measurement.pairs.get(pair)
+    kind, gates, why = _decide(pair, entry, declared, measured, tree)
+    expects = entry or declared
+    made_with = entry.made_with if entry and kind is not DeltaKind.REMOVED else None
+    return DeltaRow(
+        pair=pair,
+        kind=kind,
+        gates=gates,
+        expected=expects.expected_status if expects else None,
+        got=measured.status if measured else None,
+        why=why,
+        measured=measured,
+        not_alike=(
+            made_with.differences(measured.row.cli_version, measured.row.model)
+            if made_with and measured
+            else ()
+        ),
+    )
 
 
-def _judge(case_id: str, asked: PairTable, ref: Baseline, tree: Tree) -> list[DeltaRow]:
-    """The rows of a case, ordered by provider."""
-    deciding, current = ref.get(case_id, _NOTHING), tree.baseline.get(case_id, _NOTHING)
-    measured = asked[case_id]
-    rows = []
-    for agent in sorted(measured):
-        entry, declared, found = deciding.get(agent), current.get(agent), measured[agent]
-        if entry is None or declared is None or found is None:
-            rows.append(_judge_odd((case_id, agent), entry, declared, found, tree))
-        else:
-            rows.append(_judge_known(entry, found))
-    return _name_the_broken(rows)
-
-
-def _judge_odd(
+def _decide(
     pair: Pair,
     entry: BaselineEntry | None,
     declared: BaselineEntry | None,
     measured: MeasuredPair | None,
     tree: Tree,
-) -> DeltaRow:
-    """A pair that lacks its result, or an entry in one of the baselines."""
-    if measured is None:
-        return _absent(pair, _value(entry or declared), tree)
+) -> tuple[DeltaKind, bool, str]:
+    """The word, whether it is red, and why."""
+    if measured is None:  # a lost artifact is never a pass
+        if pair[1] in tree.unmeasured:
+            return DeltaKind.UNMEASURED, False, tree.unmeasured[pair[1]]
+        why = "was selected but has no result; run it again, and look for the leg that lost it"
+        return DeltaKind.MISSING, True, why
     if entry is None:
-        return _judge_undecided(pair, declared, measured)
-    if pair[0] in tree.case_ids:
-        expected = entry.expected_status
+        return _decide_new(pair, declared, measured)
+    if declared is None and pair[0] in tree.case_ids:
         why = "its baseline entry was removed while the case still exists; put the entry back"
-        return DeltaRow(pair, DeltaKind.REMOVED, True, expected, measured.status, why, measured)
-    return _judge_known(entry, measured)
-
-
-def _judge_undecided(
-    pair: Pair, declared: BaselineEntry | None, measured: MeasuredPair
-) -> DeltaRow:
-    """A pair that the merge base does not know: declared now, or not at all."""
-    if declared is None:
-        why = (
-            "has results but no baseline entry; add it with "
-            f"`routing-action baseline update --from RESULTS --cases {pair[0]}`"
-        )
-        return DeltaRow(pair, DeltaKind.UNDECLARED, True, None, measured.status, why, measured)
-    return _judge_new(pair, declared, measured)
-
-
-def _absent(pair: Pair, expected: str | None, tree: Tree) -> DeltaRow:
-    """A selected pair without a result: a lost artifact is never a pass."""
-    reason = tree.unmeasured.get(pair[1])
-    if reason is not None:
-        return DeltaRow(pair, DeltaKind.UNMEASURED, False, expected, None, reason)
-    why = "was selected but has no result; run it again, and look for the leg that lost it"
-    return DeltaRow(pair, DeltaKind.MISSING, True, expected, None, why)
-
-
-def _judge_known(entry: BaselineEntry, measured: MeasuredPair) -> DeltaRow:
+        return DeltaKind.REMOVED, True, why
     kind, why = _table(entry, measured)
-    return DeltaRow(
-        measured.pair,
-        kind,
-        kind is _REGRESSION,
-        entry.expected_status,
-        measured.status,
-        why,
-        measured,
-        () if entry.made_with is None else _not_alike(entry.made_with, measured),
-    )
+    return kind, kind is DeltaKind.REGRESSION, why
 
 
-def _judge_new(pair: Pair, declared: BaselineEntry, measured: MeasuredPair) -> DeltaRow:
+def _decide_new(
+    pair: Pair, declared: BaselineEntry | None, measured: MeasuredPair
+) -> tuple[DeltaKind, bool, str]:
     """New pairs are held to their own declaration, so that adding a case never deadlocks."""
+    if declared is None:
+        add = f"`routing-action baseline update --from RESULTS --cases {pair[0]}`"
+        return DeltaKind.UNDECLARED, True, f"has results but no baseline entry; add it with {add}"
     kind, why = _table(declared, measured)
     worse = kind is DeltaKind.REGRESSION
     text = f"is new and worse than it declares: {why}" if worse else f"is new: {why}"
-    return DeltaRow(
-        pair,
-        DeltaKind.NEW,
-        worse,
-        declared.expected_status,
-        measured.status,
-        text,
-        measured,
-    )
+    return DeltaKind.NEW, worse, text
 
 
 def _table(entry: BaselineEntry, measured: MeasuredPair) -> tuple[DeltaKind, str]:
     expected, got = entry.expected_status, measured.status
     if measured.timed_out and not entry.allow_timeout:
         return DeltaKind.REGRESSION, "timed out, and its baseline entry does not allow that"
-    if expected == got:
-        return _OK, _AS_EXPECTED[got]
-    return _TABLE[expected, got], f"expected {expected}, got {got}{_because(measured)}"
-
-
-def _because(measured: MeasuredPair) -> str:
-    if measured.status == "pass" or not measured.row.failure_kind:
-        return ""
-    return f" ({measured.row.failure_kind})"
-
-
-def _not_alike(made_with: MadeWith, measured: MeasuredPair) -> tuple[str, ...]:
-    return made_with.differences(measured.row.cli_version, measured.row.model)
-
-
-def _value(entry: BaselineEntry | None) -> str | None:
-    return entry.expected_status if entry else None
+    if expected is got:
+        return DeltaKind.OK, f"{got}, as expected"
+    kind = measured.row.failure_kind
+    because = f" ({kind})" if kind and got is not Status.PASS else ""
+    return _TABLE[expected, got], f"expected {expected}, got {got}{because}"
 
 
 def _removed(unseen: Iterable[Pair], ref: Baseline, tree: Tree) -> Iterator[DeltaRow]:
@@ -279,18 +230,12 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
     return None
 
 
-def _name_the_broken(rows: list[DeltaRow]) -> list[DeltaRow]:
+def _name_the_broken(rows: Sequence[DeltaRow]) -> Iterator[DeltaRow]:
     """Say on a case's regressions which providers still pass it: the change was not for all."""
-    if all(row.kind is not _REGRESSION for row in rows):
-        return rows
-    passing = [row.pair[1] for row in rows if row.got == "pass" and not row.gates]
-    return [_with_others(row, passing) for row in rows]
-
-
-def _with_others(row: DeltaRow, passing: Sequence[str]) -> DeltaRow:
-    if row.kind is not _REGRESSION or not passing:
-        return row
-    why = f"{row.why}; it passes on {', '.join(passing)}, so only {row.pair[1]} broke here"
-    return DeltaRow(
-        row.pair, row.kind, row.gates, row.expected, row.got, why, row.measured, row.not_alike
-    )
+    passing = ", ".join(row.pair[1] for row in rows if row.got is Status.PASS and not row.gates)
+    for row in rows:
+        if row.kind is DeltaKind.REGRESSION and passing:
+            why = f"{row.why}; it passes on {passing}, so only {row.pair[1]} broke here"
+            yield replace(row, why=why)
+        else:
+            yield row

@@ -6,16 +6,17 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import bare_name, fold
-from routing_action.gate.baselines_to_compare import Baselines
 from routing_action.gate.comparison import Comparison, DeltaKind, DeltaRow, Tree, compare
+from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill, Totals
 from routing_action.gate.verdict import Policy, decide_gate
-from routing_action.results.measured import MeasuredPair, Measurement, NamedBatch, gather
-from routing_action.results.model import notes_of_agents
+from routing_action.results.measured import MeasuredBatch, MeasuredPair, Measurement, gather
+from routing_action.results.model import MeasuredRow, notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
 
@@ -23,7 +24,7 @@ _LONGEST_PROMPT = 600
 
 
 def build_delta(
-    batches: Sequence[NamedBatch],
+    batches: Sequence[MeasuredBatch],
     baselines: Baselines,
     corpus: Corpus,
     *,
@@ -84,8 +85,8 @@ def _only_commit(measurement: Measurement) -> str | None:
     return commit
 
 
-def _row_notes(batches: Sequence[NamedBatch]) -> Iterator[str]:
-    return (note for named in batches for row in named.batch.results for note in row.notes)
+def _row_notes(batches: Sequence[MeasuredBatch]) -> Iterator[str]:
+    return (note for batch in batches for row in batch.rows for note in row.notes)
 
 
 def _unasked(tree: Tree) -> tuple[str, ...]:
@@ -138,17 +139,19 @@ def _edits(edited: Sequence[str]) -> tuple[str, ...]:
     return (f"this change edits the prompt or the expectations of {names}: review that first",)
 
 
-def _skills_at_stake(batches: Sequence[NamedBatch], comparison: Comparison) -> Iterator[DeltaSkill]:
+def _skills_at_stake(
+    batches: Sequence[MeasuredBatch], comparison: Comparison
+) -> Iterator[DeltaSkill]:
     """The skills that were wanted or used where a pair failed, by name, each text once."""
     stakes: dict[str, set[str]] = {}
     for row in comparison.rows:
-        if row.measured and row.measured.status == "fail":
+        if row.measured and row.measured.status is Status.FAIL:
             one = row.measured.row
             for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):
                 stakes.setdefault(row.pair[1], set()).add(fold(bare_name(token)))
     found: dict[tuple[str, str], dict[str, None]] = {}
-    for named in batches:
-        for skill in named.batch.skills:
+    for batch in batches:
+        for skill in batch.skills:
             agents = [name for name in skill.agents if fold(skill.name) in stakes.get(name, ())]
             if agents and skill.description:
                 found.setdefault((skill.name, skill.description), {}).update(dict.fromkeys(agents))
@@ -162,25 +165,30 @@ def _shorten(prompt: str) -> str:
     return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 1]}…"
 
 
-_STATUS: Mapping[str | None, Status | None] = {None: None, **{one.value: one for one in Status}}
-
-
 def _entry(row: DeltaRow, lines: Mapping[str, int], prompts: Mapping[str, str]) -> DeltaEntry:
     case_id, agent = row.pair
-    measured = row.measured
+    failed = row.gates and row.got is Status.FAIL
+    told = {
+        "line": lines.get(case_id),
+        "prompt": _shorten(prompts.get(case_id, "")) if failed else "",
+        "not_alike": row.not_alike,
+        **(_evidence(row.measured) if row.measured else {}),
+    }
+    # A field that is not given takes no memory of its own.
+    given: dict[str, Any] = {name: value for name, value in told.items() if value not in _EMPTY}
     return DeltaEntry(
         case_id=case_id,
         agent=agent,
         kind=row.kind,
         gates=row.gates,
-        was=_STATUS[row.expected],
-        got=_STATUS[row.got],
+        was=row.expected,
+        got=row.got,
         why=row.why,
-        line=lines.get(case_id),
-        prompt=_shorten(prompts.get(case_id, "")) if row.gates and row.got == "fail" else "",
-        not_alike=row.not_alike,
-        **(_evidence(measured) if measured else {}),  # type: ignore[arg-type]
+        **given,
     )
+
+
+_EMPTY = (None, "", ())
 
 
 def _evidence(measured: MeasuredPair) -> dict[str, object]:
@@ -192,7 +200,7 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
         "disallowed_hits": row.disallowed_hits,
         "loaded_skills": row.loaded_skills,
         "subagent_skills": row.subagent_skills,
-        "proofs": _proofs(measured),
+        "proofs": tuple(_proofs(row)),
         "flaky": measured.flaky,
         "timed_out": measured.timed_out,
         "passed": measured.passed,
@@ -201,26 +209,20 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
     }
 
 
-def _proofs(measured: MeasuredPair) -> tuple[DeltaProof, ...]:
-    row = measured.row
-    tokens = dict.fromkeys((*row.disallowed_hits, *row.missing_evidence, *row.loaded_skills))
-    hits = ((token, row.token_hits.get(token)) for token in tokens)
-    return tuple(
-        DeltaProof.model_validate(
-            {
-                "token": token,
-                "tier": hit.tier,
-                "source_detail": hit.source_detail,
-                "proof_line": hit.proof_line,
-            }
-        )
-        for token, hit in hits
-        if hit is not None
-    )
+def _proofs(row: MeasuredRow) -> Iterator[DeltaProof]:
+    for token in dict.fromkeys((*row.disallowed_hits, *row.missing_evidence, *row.loaded_skills)):
+        hit = row.token_hits.get(token)
+        if hit is not None:
+            yield DeltaProof(
+                token=token,
+                tier=hit.tier,
+                source_detail=hit.source_detail,
+                proof_line=hit.proof_line,
+            )
 
 
-def _totals(batches: Sequence[NamedBatch]) -> Totals:
-    rows = [row for named in batches for row in named.batch.results]
+def _totals(batches: Sequence[MeasuredBatch]) -> Totals:
+    rows = [row for batch in batches for row in batch.rows]
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     versions: dict[str, dict[str, None]] = {}
     models: dict[str, dict[str, None]] = {}

@@ -40,15 +40,15 @@ class GitHistory:
     environ: Mapping[str, str]
 
     def find_merge_base(self, ref: str) -> BaseCommit:
-        """As harness.history finds it."""
+        """As git finds it."""
         return find_merge_base(self.root, ref, environ=self.environ)
 
     def find_commit(self, ref: str) -> BaseCommit:
-        """As harness.history resolves it."""
+        """As git resolves it."""
         return resolve_commit(self.root, ref, environ=self.environ)
 
     def read(self, commit: BaseCommit, path: Path) -> bytes | None:
-        """As harness.history reads it."""
+        """As git reads it."""
         return read_file_at(commit, path, environ=self.environ)
 
 

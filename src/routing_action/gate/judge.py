@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,19 +11,19 @@ from pathlib import Path
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import UsageError
 from routing_action.gate.baselines import find_baseline_file
-from routing_action.gate.baselines_to_compare import (
+from routing_action.gate.describe import build_delta
+from routing_action.gate.find_baselines import (
     BaselineRequest,
     edited_cases,
     locate_files,
     read_baselines,
 )
-from routing_action.gate.describe import build_delta
 from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Policy
-from routing_action.results.measured import NamedBatch
-from routing_action.results.measured_files import read_batches
-from routing_action.results.unmeasured import has_results, read_unmeasured
+from routing_action.results.find import has_results, read_unmeasured
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.read import read_batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The delta; None where the cases have no baseline. `batches` are what was read."""
+    """The delta; None where the cases have no baseline. `keys` are those of what was read."""
 
     delta: Delta | None
-    batches: tuple[NamedBatch, ...]
+    keys: frozenset[str]
     cases: Path
 
 
@@ -73,12 +74,18 @@ def judge(
     Raises UsageError where the request names nothing or too much, DocumentError where a file
     cannot be used.
     """
-    _check(asked)
+    if not (asked.folders or asked.files):
+        raise UsageError("nothing to judge", remedy="give --results-dir DIR or --results FILE")
+    if sum(map(bool, (asked.merge_base_of, asked.baseline_ref, asked.base_file))) > 1:
+        raise UsageError("give one of --merge-base-of, --baseline-ref and --base-file")
+    # What is made here are no cycles; to look for them would take as long as all the rest.
+    gc.set_threshold(100_000, 50, 100)
     unmeasured = read_unmeasured(asked.folders)
     batches = _read(asked, bool(unmeasured))
+    keys = frozenset(batch.key for batch in batches)
     place = locate_files(batches, root, cases=asked.cases, baseline=asked.baseline)
     if place.baseline is None and not needs_baseline:
-        return Judged(None, tuple(batches), place.cases)
+        return Judged(None, keys, place.cases)
     by_commit = asked.merge_base_of or asked.baseline_ref
     request = BaselineRequest(
         place.baseline or find_baseline_file(root),
@@ -101,17 +108,10 @@ def judge(
         program=program,
         partial=asked.partial,
     )
-    return Judged(delta, tuple(batches), place.cases)
+    return Judged(delta, keys, place.cases)
 
 
-def _check(asked: Judgement) -> None:
-    if not (asked.folders or asked.files):
-        raise UsageError("nothing to judge", remedy="give --results-dir DIR or --results FILE")
-    if sum(map(bool, (asked.merge_base_of, asked.baseline_ref, asked.base_file))) > 1:
-        raise UsageError("give one of --merge-base-of, --baseline-ref and --base-file")
-
-
-def _read(asked: Judgement, marked: bool) -> Sequence[NamedBatch]:
+def _read(asked: Judgement, marked: bool) -> Sequence[MeasuredBatch]:
     """Every batch; none where the folders hold markers alone, or may be empty."""
     may_be_empty = (marked or asked.allow_none) and not asked.files
     if may_be_empty and not has_results(asked.folders):

@@ -18,7 +18,7 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.html_data import stream_pairs, stream_units, to_script
 from routing_action.report.render import stream_html
 from routing_action.report.view import build_view
-from routing_action.results.unit_row import UnitRecord
+from routing_action.results.transcript_lines import UnitRecord
 
 STATIC_ROWS = 200
 """Rows of the table that is read where scripts are off."""

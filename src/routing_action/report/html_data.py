@@ -20,8 +20,8 @@ from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import accept_command, can_accept, rerun_command
-from routing_action.results.measured import MeasuredHit
-from routing_action.results.unit_row import TranscriptLine, UnitRecord, UnitRow, UnitUsage
+from routing_action.results.model import TokenHit, UnitResult
+from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 
 PASSING_DETAIL_BYTES = 2**20
 """How much detail of passing units is kept; units that do not pass always have theirs."""
@@ -52,7 +52,7 @@ class _Unit(msgspec.Struct, gc=False, omit_defaults=True):
     loaded: tuple[str, ...] = ()
     subagent: tuple[str, ...] = ()
     hits: list[tuple[str, int, int, str, str] | tuple[str]] = []
-    usage: UnitUsage | None = None
+    usage: dict[str, float | None] | None = None
     command: tuple[str, ...] = ()
     excerpt: str = ""
     survivors: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ def _unit_lines(records: Iterable[UnitRecord]) -> Iterator[list[Any]]:
         yield line
 
 
-def _detail(row: UnitRow, lines: tuple[TranscriptLine, ...]) -> _Unit:
+def _detail(row: UnitResult, lines: tuple[TranscriptLine, ...]) -> _Unit:
     return _Unit(
         ended_by=row.ended_by,
         cli_version=row.cli_version,
@@ -193,7 +193,7 @@ def _detail(row: UnitRow, lines: tuple[TranscriptLine, ...]) -> _Unit:
         loaded=row.loaded_skills[:_MOST_ITEMS],
         subagent=row.subagent_skills[:_MOST_ITEMS],
         hits=[_hit(*item) for item in islice(row.token_hits.items(), _MOST_ITEMS)],
-        usage=row.usage,
+        usage=row.usage.model_dump() if row.usage else None,
         command=tuple(_cut(word) for word in row.command[:_MOST_ITEMS]),
         excerpt=row.output_excerpt[-_LONGEST_TEXT:],
         survivors=row.survivors[:_MOST_ITEMS],
@@ -202,7 +202,7 @@ def _detail(row: UnitRow, lines: tuple[TranscriptLine, ...]) -> _Unit:
     )
 
 
-def _hit(token: str, hit: MeasuredHit | None) -> tuple[str, int, int, str, str] | tuple[str]:
+def _hit(token: str, hit: TokenHit | None) -> tuple[str, int, int, str, str] | tuple[str]:
     if hit is None:
         return (token,)
     return (token, hit.tier, hit.best_score, hit.source_detail, _cut(hit.proof_line))

@@ -21,7 +21,7 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.remedies import find_remedy
 from routing_action.report.view import rerun_command
-from routing_action.results.unit_row import UnitRecord
+from routing_action.results.transcript_lines import UnitRecord
 
 Verdict = Literal["passed", "failure", "error", "skipped"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, overload
 
+from routing_action.files.atomic import stream_atomically, write_atomically
 from routing_action.gate.model import Delta
 from routing_action.github.publication import CheckOutput, RunLinks
 from routing_action.report.escape import code_block
-from routing_action.results.batch_folder import stream_atomically, write_atomically
-from routing_action.results.unit_files import stream_units
+from routing_action.results.transcript_lines import stream_units
 
 HTML_FILE = "report.html"
 JUNIT_FILE = "junit.xml"

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
-from routing_action.errors import HarnessError
+from routing_action.files.atomic import unwritable, write_atomically
 from routing_action.results.journal import JOURNAL_FILE
 from routing_action.results.model import Results, UnitResult
 
@@ -17,42 +12,6 @@ RESULTS_FILE = "results.json"
 PROOF_FILE = "tool-use-proof.log"
 TRANSCRIPTS = "transcripts"
 DEFAULT_ARTIFACTS_ROOT = Path("tests/agent-routing/artifacts")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file in one step; a reader sees the old text or the new, never a part."""
-    with stream_atomically(path) as file:
-        file.write(text)
-
-
-@contextlib.contextmanager
-def stream_atomically(path: Path) -> Iterator[TextIO]:
-    """Replace a file by what is written within; nothing is replaced where that fails."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-
-
-def _unwritable(path: Path, error: OSError) -> HarnessError:
-    return HarnessError(
-        f"{path}: cannot be written: {error.strerror}",
-        remedy="free space there, or name another folder with --artifacts-root DIR",
-    )
 
 
 class BatchFolder:
@@ -69,7 +28,7 @@ class BatchFolder:
             self.path.mkdir(parents=True)
             self.transcripts.mkdir()
         except OSError as error:
-            raise _unwritable(self.path, error) from None
+            raise unwritable(self.path, error) from None
 
     @classmethod
     def existing(cls, path: Path) -> BatchFolder:
@@ -80,7 +39,7 @@ class BatchFolder:
         try:
             folder.transcripts.mkdir(exist_ok=True)
         except OSError as error:
-            raise _unwritable(folder.path, error) from None
+            raise unwritable(folder.path, error) from None
         return folder
 
     @property

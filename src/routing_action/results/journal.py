@@ -27,9 +27,10 @@ JOURNAL_FILE = "journal.jsonl"
 MAX_JOURNAL_BYTES = 512 * 2**20
 PATIENCE_SECONDS = 3.0
 _PAUSE_SECONDS = 0.05
-_BLOCK_BYTES = 2**20
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_EVENT = re.compile(rb'^\{"(start|unit_run_id|resumed_at_utc)":"([^"\n]*)"', re.MULTILINE)
+_START = re.compile(rb'\{"start":"([0-9a-f-]{36})"\}\n')
+_RESUMED = re.compile(rb'\{"resumed_at_utc":"[0-9T:.Z-]+"\}\n')
+_ROW = re.compile(rb'\{"unit_run_id":"([0-9a-f-]{36})"')
 _REMEDY = "start a new batch; only the harness writes the journal"
 _SPACE = "free space there, then continue with `routing-action run --resume BATCH`"
 
@@ -55,29 +56,15 @@ class Header(BaseModel):
     units: Count
 
 
-class _Start(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    start: Uuid4
-
-
-class _Resumed(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    resumed_at_utc: Timestamp
-
-
 @dataclass(slots=True)
 class EarlierRun:
     """What a journal says: the header, and the row of each unit that ended (not the cancelled).
 
-    `started` are the ids of all attempts, `running` those without a row: what a killed harness
-    may have left running.
+    `running` are the attempts without a row: what a killed harness may have left running.
     """
 
     header: Header
     rows: dict[UnitKey, UnitResult] = field(default_factory=dict)
-    started: set[str] = field(default_factory=set)
     running: set[str] = field(default_factory=set)
 
 
@@ -92,6 +79,7 @@ class Journal:
         self.path = path
         self.earlier: EarlierRun | None = None
         self.descriptor = descriptor
+        self._size = os.fstat(descriptor).st_size
         end = time.monotonic() + patience
         while not _lock(descriptor):
             if time.monotonic() >= end:
@@ -101,7 +89,6 @@ class Journal:
                     remedy="wait for its end, or interrupt it first",
                 )
             time.sleep(_PAUSE_SECONDS)
-        self._size = os.fstat(descriptor).st_size  # nobody else adds to it from now on
 
     @classmethod
     def create(cls, path: Path) -> Journal:
@@ -120,55 +107,46 @@ class Journal:
         """
         try:
             return cls(path, os.open(path, _OPEN), patience)
-        except FileNotFoundError:
-            raise DocumentError(
-                "no such file", file=str(path), remedy="name a batch that `run` left behind"
-            ) from None
         except OSError as error:
             cause = f"cannot be opened: {error.strerror} (a link is not followed)"
             raise DocumentError(cause, file=str(path), line=1, remedy=_REMEDY) from None
 
-    def recover(self) -> EarlierRun:
-        """Read it all and drop a torn last line, which a kill or a crash can leave.
+    def look(self) -> EarlierRun:
+        """What it says; a torn last line, which a kill or a crash can leave, says nothing.
 
         Raises DocumentError with the line of the first one that is not ours.
         """
+        return _read(self.descriptor, self.path)[0]
+
+    def recover(self) -> EarlierRun:
+        """The same, and drop the torn line, so that others can follow."""
         self.earlier, self._size = _read(self.descriptor, self.path)
         os.ftruncate(self.descriptor, self._size)
         return self.earlier
 
-    def look(self) -> EarlierRun:
-        """The same without a change to the file."""
-        return _read(self.descriptor, self.path)[0]
-
     def begin(self, header: Header) -> None:
         """The first line, which outlives a crash of the machine too."""
-        self._append(header, durable=True)
+        self._append(header.model_dump_json(), durable=True)
 
     def resume(self, at_utc: str) -> None:
         """The batch continues; nothing is left running of what had been started before."""
-        self._append(_Resumed(resumed_at_utc=at_utc))
+        self._append(f'{{"resumed_at_utc":"{at_utc}"}}')
 
     def start(self, unit_run_id: str) -> None:
         """An attempt is about to be made."""
-        self._append(_Start(start=unit_run_id))
+        self._append(f'{{"start":"{unit_run_id}"}}')
 
     def end(self, row: UnitResult) -> None:
         """An attempt ended."""
-        self._append(row)
+        self._append(row.model_dump_json())
 
-    def _append(self, line: BaseModel, *, durable: bool = False) -> None:
+    def _append(self, line: str, *, durable: bool = False) -> None:
         """Where a line cannot be written whole nothing of it stays, and HarnessError is raised."""
-        data = line.model_dump_json(by_alias=True).encode() + b"\n"
+        data = line.encode() + b"\n"
         try:
-            written = os.write(self.descriptor, data)
-            if written < len(data):  # the disk is full: the next write says so by its error
-                written += os.write(self.descriptor, data[written:])
-            if written < len(data):
-                os.ftruncate(self.descriptor, self._size)
-                raise HarnessError(
-                    f"{self.path}: cannot be written: no space for a whole line", remedy=_SPACE
-                )
+            left = data
+            while left:
+                left = left[os.write(self.descriptor, left) :]
             if durable:
                 os.fsync(self.descriptor)
         except OSError as error:
@@ -194,18 +172,15 @@ def find_running(path: Path, limit: int) -> set[str] | None:
         journal = Journal.reopen(path)
     except (OSError, DocumentError, UsageError):
         return None
-    running: set[bytes] = set()
-    try:
-        for kind, value in _EVENT.findall(b"".join(_whole_lines(journal.descriptor))):
-            if kind == b"start":
-                running.add(value)
-            elif kind == b"unit_run_id":
-                running.discard(value)
-            else:
-                running.clear()
-    finally:
-        journal.close()
-    return {value.decode("ascii", "replace") for value in running}
+    running: set[str] = set()
+    for line in _whole_lines(journal.descriptor):
+        match = _ROW.match(line)
+        if match:
+            running.discard(match[1].decode())
+        else:
+            _track(running, line)
+    journal.close()
+    return running
 
 
 def _lock(descriptor: int) -> bool:
@@ -255,35 +230,36 @@ def _read(descriptor: int, path: Path) -> tuple[EarlierRun, int]:
 
 def _follow(earlier: EarlierRun, line: bytes) -> None:
     """Take the next line; ValueError where it cannot follow those before it."""
-    if line.startswith(b'{"start":'):
-        unit_run_id = _Start.model_validate_json(line).start
-        earlier.started.add(unit_run_id)
-        earlier.running.add(unit_run_id)
-    elif line.startswith(b'{"resumed_at_utc":'):
-        _Resumed.model_validate_json(line)
-        earlier.running.clear()
+    if _track(earlier.running, line):
+        return
+    row = UnitResult.model_validate_json(line)
+    key = (row.agent, row.case_id, row.trial)
+    if row.unit_run_id not in earlier.running:
+        raise ValueError("the row of a unit that was not started")
+    if key in earlier.rows:
+        raise ValueError(f"the unit {row.agent}:{row.case_id} ended twice")
+    earlier.running.discard(row.unit_run_id)
+    if row.outcome is not Outcome.CANCELLED and row.ended_by is not EndedBy.CANCELLED:
+        earlier.rows[key] = row
+
+
+def _track(running: set[str], line: bytes) -> bool:
+    """Take a line that says what runs; False for any other."""
+    match = _START.fullmatch(line)
+    if match:
+        running.add(match[1].decode())
+    elif _RESUMED.fullmatch(line):
+        running.clear()
     else:
-        row = UnitResult.model_validate_json(line)
-        key = (row.agent, row.case_id, row.trial)
-        if row.unit_run_id not in earlier.started:
-            raise ValueError("the row of a unit that was not started")
-        if key in earlier.rows:
-            raise ValueError(f"the unit {row.agent}:{row.case_id} ended twice")
-        earlier.running.discard(row.unit_run_id)
-        if row.outcome is not Outcome.CANCELLED and row.ended_by is not EndedBy.CANCELLED:
-            earlier.rows[key] = row
+        return False
+    return True
 
 
 def _whole_lines(descriptor: int) -> Iterator[bytes]:
     """Each line with its newline; a last one without is torn, and left out."""
-    offset, pending = 0, bytearray()
-    while block := os.pread(descriptor, _BLOCK_BYTES, offset):
-        offset += len(block)
-        *lines, rest = block.split(b"\n")
-        for line in lines:
-            yield bytes(pending) + line + b"\n"
-            pending.clear()
-        pending += rest
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        yield from (line for line in file if line.endswith(b"\n"))
 
 
 def _bad_line(path: Path, line: int, cause: str, where: tuple[int | str, ...]) -> DocumentError:

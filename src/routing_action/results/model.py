@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -28,10 +29,12 @@ Timestamp = Annotated[
     str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$")
 ]
 Count = Annotated[int, Field(ge=0)]
+NonEmpty = Annotated[str, StringConstraints(min_length=1)]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A later release may add fields; and no number of ours is infinite.
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class TokenHit(_Model):
@@ -64,49 +67,54 @@ def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for note in notes if any(mark in note for mark in marks)))
 
 
-class UnitResult(_Model):
-    """One row: one trial of one case on one provider."""
+class MeasuredRow(_Model):
+    """One trial of one case on one provider, as far as a comparison needs it."""
 
     unit_run_id: Uuid4
-    agent: str
-    case_id: str
-    category: str
+    agent: NonEmpty
+    case_id: NonEmpty
     status: Status
-    expected_skill: str
-    source: Literal["cli_output", "log_fallback", "none"]
-    matched_evidence: tuple[str, ...]
     missing_evidence: tuple[str, ...]
     token_hits: dict[str, TokenHit | None]
-    tool_use_proof_lines: tuple[str, ...]
-    matched_log_file: str | None
-    optional_hits: tuple[str, ...]
     disallowed_hits: tuple[str, ...]
-    disallowed_seen: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
     subagent_skills: tuple[str, ...] = ()
     failure_kind: str | None
-    failure_category: FailureCategory | None
     timed_out: bool
     duration_ms: Count
+    error: str | None
+    trial: Annotated[int, Field(ge=1)]
+    cost_usd: Annotated[float, Field(ge=0)] | None
+    cli_version: str | None
+    model: str | None
+    notes: tuple[str, ...] = ()
+
+
+class UnitResult(MeasuredRow):
+    """A whole row."""
+
+    category: str
+    expected_skill: str
+    source: Literal["cli_output", "log_fallback", "none"]
+    matched_evidence: tuple[str, ...]
+    tool_use_proof_lines: tuple[str, ...]
+    matched_log_file: str | None
+    optional_hits: tuple[str, ...]
+    disallowed_seen: tuple[str, ...] = ()
+    failure_category: FailureCategory | None
+    outcome: Outcome
     command: tuple[str, ...]
     exit_code: int | None
     output_excerpt: str
-    error: str | None
-    trial: Annotated[int, Field(ge=1)]
-    outcome: Outcome
     ended_by: EndedBy
     survivors: tuple[str, ...]
     recognised_events: Count
     unrecognised_events: Count
     catalogue: tuple[str, ...] | None
     usage: UsageTotals | None
-    cost_usd: Annotated[float, Field(ge=0)] | None
-    cli_version: str | None
-    model: str | None
     started_at_utc: Timestamp | None = None
     ended_at_utc: Timestamp | None = None
     throttle_retries: Count = 0
-    notes: tuple[str, ...] = ()
 
 
 class Summary(_Model):
@@ -118,7 +126,7 @@ class Summary(_Model):
     fail: Count
     infra_error: Count
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class PairSummary(_Model):
@@ -185,8 +193,8 @@ class OfferedSkill(_Model):
     description: str
 
 
-class Results(_Model):
-    """The whole of results.json; rows stand in case-then-provider order, then by trial."""
+class BatchHead(_Model):
+    """A results.json without its rows."""
 
     schema_version: Literal[1] = 1
     batch_run_id: Uuid4
@@ -196,25 +204,27 @@ class Results(_Model):
     pairs: tuple[PairSummary, ...] = ()
     options: Options
     skills: tuple[OfferedSkill, ...] = ()
+
+
+class Results(BatchHead):
+    """The whole of results.json; rows stand in case-then-provider order, then by trial."""
+
     results: tuple[UnitResult, ...]
 
     @model_validator(mode="after")
     def _counts_match(self) -> Self:
         if self.summary != summarise(self.results):
             raise ValueError("summary does not match the rows of results")
-        ids = [row.unit_run_id for row in self.results]
-        if len(set(ids)) != len(ids):
+        if len({row.unit_run_id for row in self.results}) != len(self.results):
             raise ValueError("unit_run_id occurs twice")
         return self
 
 
 def summarise(rows: Iterable[UnitResult]) -> Summary:
     """Count rows by status."""
-    counts = dict.fromkeys(Status, 0)
-    for row in rows:
-        counts[row.status] += 1
+    counts = Counter(row.status for row in rows)
     return Summary(
-        total=sum(counts.values()),
+        total=counts.total(),
         passed=counts[Status.PASS],
         fail=counts[Status.FAIL],
         infra_error=counts[Status.INFRA_ERROR],
@@ -222,30 +232,35 @@ def summarise(rows: Iterable[UnitResult]) -> Summary:
 
 
 def summarise_pairs(rows: Iterable[UnitResult]) -> tuple[PairSummary, ...]:
-    """The verdict of each pair, in the order of the rows.
-
-    A pair passes on a strict majority of its measured trials; where nothing was measured it is
-    an infra_error; measured trials that disagree are flaky.
-    """
+    """The verdict of each pair, in the order of the rows."""
     trials: dict[tuple[str, str], list[Status]] = {}
     for row in rows:
         trials.setdefault((row.agent, row.case_id), []).append(row.status)
-    return tuple(_pair(agent, case_id, found) for (agent, case_id), found in trials.items())
+    pairs = []
+    for (agent, case_id), statuses in trials.items():
+        status, passed, measured = judge_trials(statuses)
+        pairs.append(
+            PairSummary(
+                agent=agent,
+                case_id=case_id,
+                status=status,
+                flaky=0 < passed < measured,
+                trials=len(statuses),
+                measured=measured,
+                passed=passed,
+            )
+        )
+    return tuple(pairs)
 
 
-def _pair(agent: str, case_id: str, statuses: list[Status]) -> PairSummary:
-    measured = [status for status in statuses if status is not Status.INFRA_ERROR]
-    passed = measured.count(Status.PASS)
+def judge_trials(statuses: Sequence[Status]) -> tuple[Status, int, int]:
+    """A pair's status, how many of its trials passed, and how many were measured.
+
+    It passes on a strict majority of its measured trials; where nothing was measured it is an
+    infra_error; measured trials that disagree are flaky.
+    """
+    measured = len(statuses) - statuses.count(Status.INFRA_ERROR)
+    passed = statuses.count(Status.PASS)
     if not measured:
-        status = Status.INFRA_ERROR
-    else:
-        status = Status.PASS if 2 * passed > len(measured) else Status.FAIL
-    return PairSummary(
-        agent=agent,
-        case_id=case_id,
-        status=status,
-        flaky=len(set(measured)) > 1,
-        trials=len(statuses),
-        measured=len(measured),
-        passed=passed,
-    )
+        return Status.INFRA_ERROR, passed, measured
+    return (Status.PASS if 2 * passed > measured else Status.FAIL), passed, measured

@@ -1,28 +1,238 @@
-"""Reads results.json; every error names file, line or field."""
+"""Reads results.json files, a block of rows at a time.
+
+It reads what jobs uploaded: every file is hostile until its types and its rows are checked. One in
+the layout that a run writes is never held in memory as a whole.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from routing_action.errors import DocumentError
-from routing_action.files.documents import read_text, validate
+from routing_action.files.documents import decode_text, name_field, read_bytes
 from routing_action.files.json_text import JsonText
-from routing_action.results.model import Results
+from routing_action.results.find import NO_RESULTS, find_result_files
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.model import (
+    SCHEMA_VERSION,
+    BatchHead,
+    MeasuredRow,
+    Options,
+    Results,
+    UnitResult,
+)
 
-MAX_RESULTS_BYTES = 256 * 2**20
+MAX_BYTES = 512 * 2**20
+BLOCK_BYTES = 2**20
+
+_MAX_LINE_BYTES = 32 * 2**20
+"""Above this size an error names the field alone: finding the line would take seconds."""
+
+_ARTIFACT = re.compile(r"routing-results-(?P<key>.+)-a(?P<attempt>[1-9]\d{0,5})")
+_DAMAGED = "run again, or download the artifact again: the file is not what a run writes"
+_CAUSES = {"missing": "is missing", "string_too_short": "is empty"}
+_START = b'{\n  "'
+_HEAD_END = b'\n  "results": [\n'
+_ROW_END = b"\n    },\n"
+_FILE_END = b"\n  ]\n}"
+_SPACE = b" \t\r\n"
+
+Row = TypeVar("Row", bound=MeasuredRow)
+_MEASURED = TypeAdapter(list[MeasuredRow])
+_WHOLE = TypeAdapter(list[UnitResult])
 
 
 def read_results(path: Path) -> Results:
-    """A results.json of this schema version, its counts checked."""
-    text = read_text(path, MAX_RESULTS_BYTES, remedy="run `routing-action run` first")
-    document = JsonText(str(path), text)
-    value = document.decode()
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if version != 1:
-        raise DocumentError(
-            f"schema_version is {version!r}, this release reads 1",
-            file=str(path),
-            field="schema_version",
-            remedy="use the release of routing-action that wrote it",
-        )
-    return validate(Results, document, (), value)
+    """A whole results.json of this schema version, its counts checked.
+
+    Raises DocumentError with file and field, and the line where it is known.
+    """
+    head, rows = _open(path, _WHOLE)
+    try:
+        return Results(**dict(head), results=tuple(rows))
+    except ValidationError as error:
+        raise _refuse(path, error, ()) from None
+
+
+def read_batches(paths: Sequence[Path]) -> list[MeasuredBatch]:
+    """Load each results.json that a path is, or that a folder holds, in a stable order.
+
+    A file that several paths lead to is read once. Key and attempt come from the folder
+    `routing-results-<key>-a<attempt>` that a file lies in, else from the batch's options. Raises
+    DocumentError with file, field and line where one of them cannot be compared.
+    """
+    return [_read_batch(file) for file in find_result_files(paths)]
+
+
+def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResult]]]:
+    """The rows of each file that `read_batches` would find; of each key the highest attempt's."""
+    files = find_result_files(paths)
+    if len(files) > 1:
+        named = [(file, *name_batch(file, _open(file, _WHOLE)[0].options)) for file in files]
+        best = {key: attempt for _, key, attempt in sorted(named, key=lambda one: one[2])}
+        files = [file for file, key, attempt in named if attempt == best[key]]
+    for file in files:
+        yield file, _open(file, _WHOLE)[1]
+
+
+def _read_batch(path: Path) -> MeasuredBatch:
+    head, found = _open(path, _MEASURED)
+    rows = tuple(found)
+    _check_once(rows, path)
+    key, attempt = name_batch(path, head.options)
+    return MeasuredBatch(str(path), key, attempt, head.complete, head.options, head.skills, rows)
+
+
+def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
+    """Refuse a row that repeats another one."""
+    trials: dict[tuple[str, str, int], int] = {}
+    ids: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        first = trials.setdefault((row.agent, row.case_id, row.trial), place)
+        what, name = f"{row.agent}:{row.case_id} trial {row.trial} is already", "trial"
+        if first == place:
+            first = ids.setdefault(row.unit_run_id, place)
+            what, name = f"{row.unit_run_id} is already that of", "unit_run_id"
+        if first != place:
+            raise DocumentError(
+                f"{what} results[{first}]",
+                file=str(path),
+                field=f"results[{place}].{name}",
+                remedy=_DAMAGED,
+            )
+
+
+def name_batch(path: Path, options: Options) -> tuple[str, int]:
+    """The key and attempt of a batch: its artifact's, else those that it was planned with."""
+    for parent in path.absolute().parents:
+        match = _ARTIFACT.fullmatch(parent.name)
+        if match:
+            return match["key"], int(match["attempt"])
+    return options.matrix_key or ",".join(options.agents), options.attempt
+
+
+def _open(path: Path, model: TypeAdapter[list[Row]]) -> tuple[BatchHead, Iterator[Row]]:
+    """A results.json without its rows, and the rows, which are read as they are asked for."""
+    blocks = _cut(path)
+    data = next(blocks)
+    try:
+        head = BatchHead.model_validate_json(data, strict=True)
+    except ValidationError as error:
+        value = json.loads(data)
+        version = value.get("schema_version") if isinstance(value, dict) else None
+        if version != SCHEMA_VERSION:
+            raise _other_version(path, version) from None
+        raise _refuse(path, error, ()) from None
+    if "schema_version" not in head.model_fields_set:
+        raise _other_version(path, None)
+    return head, _validate(path, blocks, model)
+
+
+def _other_version(path: Path, version: object) -> DocumentError:
+    return DocumentError(
+        f"schema_version is {version!r}, this release reads {SCHEMA_VERSION}",
+        file=str(path),
+        field="schema_version",
+        remedy="use the release of routing-action that wrote it",
+    )
+
+
+def _validate(path: Path, blocks: Iterator[bytes], model: TypeAdapter[list[Row]]) -> Iterator[Row]:
+    count = 0
+    for block in blocks:
+        try:
+            rows = model.validate_json(block, strict=True)
+        except ValidationError as error:
+            raise _refuse(path, error, ("results",), count) from None
+        yield from rows
+        count += len(rows)
+
+
+def _refuse(
+    path: Path, error: ValidationError, prefix: tuple[str, ...], count: int = 0
+) -> DocumentError:
+    """What is wrong first, with its place; `count` rows of `prefix` came before this block."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    is_small = path.is_file() and path.stat().st_size <= _MAX_LINE_BYTES
+    if first["type"] == "json_invalid" and is_small:
+        _decode(path)  # raises, with the line
+    loc = [part for part in first["loc"] if part != "[key]"]
+    if prefix and loc:
+        loc[0] = int(loc[0]) + count
+    where = (*prefix, *loc)
+    return DocumentError(
+        _CAUSES.get(first["type"]) or first["msg"].removeprefix("Value error, "),
+        file=str(path),
+        line=_read_whole(path).line_of(where) if is_small else None,
+        field=name_field(where),
+        remedy=_DAMAGED,
+    )
+
+
+def _cut(path: Path) -> Iterator[bytes]:
+    """The batch without its rows, then lists of whole rows, all as JSON.
+
+    A file in the layout of a run is read in blocks. Only a line's start can look like that layout:
+    a JSON string holds no raw line end, so what is looked for cannot occur inside one.
+    """
+    if path.is_file():
+        with path.open("rb") as stream:
+            if _has_run_layout(stream):
+                yield from _cut_blocks(stream)
+                return
+    value = _decode(path)
+    rows = value.pop("results", None) if isinstance(value, dict) else None
+    yield json.dumps(value).encode()
+    yield json.dumps(rows).encode()
+
+
+def _has_run_layout(stream: BinaryIO) -> bool:
+    """Whether the rows stand last in the file, indented by four."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - 64))
+    end = stream.read().rstrip(_SPACE)
+    stream.seek(0)
+    start = stream.read(64)
+    stream.seek(0)
+    return start.startswith(_START) and end.endswith(b"\n    }" + _FILE_END) and size <= MAX_BYTES
+
+
+def _cut_blocks(stream: BinaryIO) -> Iterator[bytes]:
+    data = bytearray()
+    place = -1
+    while place < 0 and (block := stream.read(BLOCK_BYTES)):
+        searched = max(0, len(data) - len(_HEAD_END))
+        data += block
+        place = data.find(_HEAD_END, searched)
+    cut = place + len(_HEAD_END)
+    yield bytes(data[:cut]) + b"]}"
+    parts = [b"[", bytes(data[cut:])]
+    while block := stream.read(BLOCK_BYTES):
+        cut = block.rfind(_ROW_END)
+        if cut < 0:
+            parts.append(block)
+            continue
+        # Without the comma and the line end behind the row.
+        yield b"".join((*parts, memoryview(block)[: cut + len(_ROW_END) - 2], b"]"))
+        parts = [b"[", block[cut + len(_ROW_END) :]]
+    yield b"".join(parts).rstrip(_SPACE).removesuffix(_FILE_END) + b"]"
+
+
+def _decode(path: Path) -> object:
+    document = _read_whole(path)
+    try:
+        return document.decode()
+    except DocumentError as error:
+        error.remedy = _DAMAGED  # nobody wrote it by hand
+        raise
+
+
+def _read_whole(path: Path) -> JsonText:
+    return JsonText(str(path), decode_text(read_bytes(path, MAX_BYTES, NO_RESULTS), str(path)))

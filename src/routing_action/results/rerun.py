@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from routing_action.corpus.units import (
     DEFAULT_CASES_FILE,
@@ -14,9 +12,6 @@ from routing_action.corpus.units import (
     DEFAULT_TIMEOUT_SECONDS,
 )
 from routing_action.results.model import Options
-
-if TYPE_CHECKING:
-    from routing_action.results.measured import MeasuredOptions
 
 RUN_PROGRAM = "routing-action run"
 """How a run is started where the repository has no `./test.sh`."""
@@ -27,60 +22,42 @@ def run_program() -> str:
     return "./test.sh" if os.access("test.sh", os.X_OK) else RUN_PROGRAM
 
 
-def build_run_command(options: Options | MeasuredOptions, agent: str, program: str) -> str:
+def build_run_command(options: Options, agent: str, program: str) -> str:
     """The shell command for one agent; `program` is how a run is started, such as `./test.sh`.
 
     It holds every option that changes what is measured and is not at its default; a selection
     is put behind it: `--case-id NAME`.
     """
-    words = [
-        *_set_up(options),
-        *_agent(options, agent),
-        *_limits(options, agent),
-        "--agents",
-        agent,
-    ]
-    return " ".join((program, *map(shlex.quote, words)))
-
-
-def _set_up(options: Options | MeasuredOptions) -> Iterator[str]:
-    own = str(PurePath(options.replay) / "cases.json") if options.replay else ""
-    if options.replay:
-        yield f"--replay={options.replay}"
-    if options.cases_file not in {"", DEFAULT_CASES_FILE, own}:
-        yield from ("--cases", options.cases_file)
-    if options.config_file not in (None, DEFAULT_CONFIG_FILE):
-        yield from ("--config", options.config_file)
-    if options.skills:
-        yield from ("--skills", options.skills)
-    if options.workspace != "isolated":
-        yield from ("--workspace", options.workspace)
-
-
-def _agent(options: Options | MeasuredOptions, agent: str) -> Iterator[str]:
-    if agent in options.provider_models:
-        yield from ("--provider-model", f"{agent}:{options.provider_models[agent]}")
-    if options.max_unit_cost_usd is not None:
-        yield from ("--max-unit-cost-usd", f"{options.max_unit_cost_usd:g}")
-    if options.max_turns is not None:
-        yield from ("--max-turns", str(options.max_turns))
-
-
-def _limits(options: Options | MeasuredOptions, agent: str) -> Iterator[str]:
+    replay = options.replay
+    own_cases = str(PurePath(replay) / "cases.json") if replay else ""
+    has_cases = options.cases_file not in {"", DEFAULT_CASES_FILE, own_cases}
+    model = options.provider_models.get(agent)
     seconds = options.provider_timeouts.get(agent, options.timeout_seconds)
-    if seconds != DEFAULT_TIMEOUT_SECONDS:
-        yield from ("--timeout-seconds", f"{seconds:g}")
-    if options.idle_timeout_seconds is not None:
-        yield from ("--idle-timeout-seconds", f"{options.idle_timeout_seconds:g}")
-    # A replay set has its own number of trials.
-    if options.trials > 1 and not options.replay:
-        yield from ("--trials", str(options.trials))
-    if options.subagent_loads != "count":
-        yield from ("--subagent-loads", options.subagent_loads)
-    if options.allow_log_fallback_pass:
-        yield "--allow-log-fallback-pass"
-    if options.stop_early:
-        yield "--stop-early"
+    # None and False stand for options that are left out; a replay set has its own trials.
+    values: dict[str, str | float | bool | None] = {
+        f"--replay={replay}": bool(replay),
+        "--cases": options.cases_file if has_cases else None,
+        "--config": options.config_file if options.config_file != DEFAULT_CONFIG_FILE else None,
+        "--skills": options.skills or None,
+        "--workspace": options.workspace if options.workspace != "isolated" else None,
+        "--provider-model": f"{agent}:{model}" if model is not None else None,
+        "--max-unit-cost-usd": options.max_unit_cost_usd,
+        "--max-turns": options.max_turns,
+        "--timeout-seconds": seconds if seconds != DEFAULT_TIMEOUT_SECONDS else None,
+        "--idle-timeout-seconds": options.idle_timeout_seconds,
+        "--trials": options.trials if options.trials > 1 and not replay else None,
+        "--subagent-loads": options.subagent_loads if options.subagent_loads != "count" else None,
+        "--allow-log-fallback-pass": options.allow_log_fallback_pass,
+        "--stop-early": options.stop_early,
+        "--agents": agent,
+    }
+    words: list[str] = []
+    for name, value in values.items():
+        if value is True:
+            words.append(name)
+        elif value is not None and value is not False:
+            words += (name, value if isinstance(value, str) else f"{value:g}")
+    return " ".join((program, *map(shlex.quote, words)))
 
 
 def select_case(command: str, case_id: str) -> str:

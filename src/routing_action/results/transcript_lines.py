@@ -1,4 +1,4 @@
-"""Cuts out of a unit's transcript the lines around its hits, within bounds.
+"""Units with the lines of their transcripts around the hits, within bounds, for the full reports.
 
 Folders of artifacts are hostile: an id that is no id names no file, a link is not followed, and no
 more than a part of a long file or line is read.
@@ -8,57 +8,74 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from routing_action.corpus.baseline import Status
 from routing_action.results.batch_folder import TRANSCRIPTS
-from routing_action.results.unit_row import TranscriptLine, UnitRow
+from routing_action.results.model import UnitResult
+from routing_action.results.read import stream_rows
 
 CONTEXT_LINES = 2
 MAX_LINE_BYTES = 4000
 MAX_SCANNED_BYTES = 16 * 2**20
 MAX_HITS = 4
+TRANSCRIPT_BUDGET = 4 * 2**20
+"""Characters of transcripts that are shown of all units together."""
 
 _BLOCK_BYTES = 64 * 2**10
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PLACE = re.compile(r" at stdout line ([1-9]\d{0,8})$")
 
 
-class Transcripts:
-    """The transcripts beside one results.json; `budget` is how many characters it gives in all."""
+class TranscriptLine(NamedTuple):
+    """A line of a transcript, counted from 1; `decisive` where a hit was found in it."""
 
-    def __init__(self, results_file: Path, budget: int) -> None:
-        folder = results_file.parent / TRANSCRIPTS
-        self._folder = folder if folder.is_dir() and not folder.is_symlink() else None
-        self.budget = budget
-
-    def read_lines(self, row: UnitRow) -> tuple[TranscriptLine, ...]:
-        """The lines around the row's hits, in their order; empty where there are none."""
-        wanted = sorted(set(_hit_lines(row)))[:MAX_HITS]
-        if (
-            not wanted
-            or self._folder is None
-            or self.budget <= 0
-            or not _ID.fullmatch(row.unit_run_id)
-        ):
-            return ()
-        path = self._folder / f"{row.unit_run_id}.stdout"
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                found = tuple(_lines_around(file, wanted))
-        except OSError:
-            return ()
-        self.budget -= sum(len(line.text) for line in found)
-        return found
+    number: int
+    text: str
+    decisive: bool
 
 
-def _hit_lines(row: UnitRow) -> Iterator[int]:
-    for hit in row.token_hits.values():
-        match = _PLACE.search(hit.source_detail) if hit is not None else None
-        if match:
-            yield int(match[1])
+@dataclass(frozen=True, slots=True)
+class UnitRecord:
+    """A unit with what its transcript shows around the hits; empty where nothing is known."""
+
+    row: UnitResult
+    lines: tuple[TranscriptLine, ...] = ()
+
+
+def stream_units(paths: Sequence[Path]) -> Iterator[UnitRecord]:
+    """Each unit of the files, or of the folders' files, that `read_batches` would find.
+
+    Of several attempts of a key only the highest is given. Units that do not pass come with the
+    lines of their transcript around the hits, where it lies beside results.json. Raises
+    DocumentError with the file where one cannot be read.
+    """
+    budget = TRANSCRIPT_BUDGET
+    for file, rows in stream_rows(paths):
+        for row in rows:
+            is_shown = row.status is not Status.PASS and budget > 0
+            lines = read_lines(file, row) if is_shown else ()
+            budget -= sum(len(line.text) for line in lines)
+            yield UnitRecord(row, lines)
+
+
+def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...]:
+    """The lines around the row's hits, in their order; empty where there are none."""
+    hits = [hit.source_detail for hit in row.token_hits.values() if hit is not None]
+    wanted = sorted({int(at[1]) for hit in hits if (at := _PLACE.search(hit))})
+    folder = results_file.parent / TRANSCRIPTS
+    if not wanted or not _ID.fullmatch(row.unit_run_id) or folder.is_symlink():
+        return ()
+    try:
+        path = folder / f"{row.unit_run_id}.stdout"
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            return tuple(_lines_around(file, wanted[:MAX_HITS]))
+    except OSError:
+        return ()
 
 
 def _lines_around(file: BinaryIO, wanted: list[int]) -> Iterator[TranscriptLine]:

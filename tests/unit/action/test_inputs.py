@@ -18,8 +18,8 @@ from routing_action.action.inputs import (
     variable,
 )
 from routing_action.errors import UsageError
-from routing_action.results.measured import MeasuredOptions
-from routing_action.results.measured_files import _ARTIFACT, name_batch
+from routing_action.results.read import _ARTIFACT, name_batch
+from tests.support.result_rows import make_results
 
 
 def given_inputs(**values: str) -> Inputs:
@@ -136,7 +136,7 @@ def test_r2_every_odd_matrix_key_makes_a_name_that_is_read_again(key: str, tmp_p
     name = results_artifact(legal_key(key), 3)
     assert not set(name) & set('":<>|*?\r\n\\/')
     file = tmp_path / name / "results.json"
-    assert name_batch(file, MeasuredOptions((), (), "")) == (legal_key(key), 3)
+    assert name_batch(file, make_results().options) == (legal_key(key), 3)
 
 
 def test_r2_keys_that_differ_in_a_forbidden_character_keep_two_names() -> None:

@@ -11,11 +11,11 @@ from routing_action.action.legs import NOTHING_SELECTED, judge_legs, parse_jobs,
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
 from routing_action.errors import UsageError
-from routing_action.gate.baselines_to_compare import Baselines
 from routing_action.gate.describe import build_delta
+from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import BaselineSource, Delta
 from routing_action.gate.verdict import Conclusion, Policy
-from routing_action.results.measured import NamedBatch
+from routing_action.results.measured import MeasuredBatch
 from tests.support.measured import batch, expect, row
 
 MATRIX = json.dumps(
@@ -107,7 +107,7 @@ def test_outputs_may_be_null() -> None:
     assert parse_jobs('{"a": {"result": "success", "outputs": null}}').results == {"a": "success"}
 
 
-def judge_delta(batches: list[NamedBatch]) -> Delta:
+def judge_delta(batches: list[MeasuredBatch]) -> Delta:
     """A delta of one known pair."""
     ref = expect({("a", "claude"): "pass"})
     source = BaselineSource(

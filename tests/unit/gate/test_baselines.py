@@ -6,14 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from routing_action.corpus.baseline import BaselineEntry, MadeWith, Status
 from routing_action.errors import DocumentError
+from routing_action.files.json_text import JsonText
 from routing_action.gate.baselines import (
+    Entries,
     entry_lines,
     find_baseline_file,
+    open_baseline,
     parse_baseline,
     read_baseline,
+    render_baseline,
 )
 from tests.support.bad_files import expect_refusal
 from tests.support.command_line import ROOT
@@ -195,3 +201,74 @@ def test_this_repositorys_own_baseline_is_read_with_lines() -> None:
     for (case_id, agent), line in list(lines.items())[:9]:
         assert shown[line - 1].strip() == f'"{agent}": {{'
         assert f'"{case_id}"' in "\n".join(shown[:line])
+
+
+PASS = BaselineEntry(expected_status=Status.PASS)
+FAIL = BaselineEntry(expected_status=Status.FAIL, reason="known weakness")
+MADE = BaselineEntry(
+    expected_status=Status.PASS, made_with=MadeWith(cli_version="1.2", model="large")
+)
+
+
+def test_a_file_is_sorted_and_ends_with_a_newline() -> None:
+    """Two spaces, one field a line, a reason and a fingerprint only where there is one."""
+    text = render_baseline({"b": {"z": PASS, "a": FAIL}, "a": {"x": MADE}})
+    value = json.loads(text)
+    assert (list(value), list(value["b"]), text[-2:]) == (["a", "b"], ["a", "z"], "}\n")
+    assert value["a"]["x"]["made_with"] == {"cli_version": "1.2", "model": "large"}
+    assert "reason" not in value["b"]["z"]
+    assert '\n      "expected_status": "pass",\n' in text
+
+
+def test_a_changed_status_is_one_line() -> None:
+    """A reviewer sees the expectation that changed and nothing else."""
+    entries = {"a": {"claude": PASS, "codex": FAIL}, "b": {"claude": MADE}}
+    before = render_baseline(entries).splitlines()
+    lowered = FAIL.model_copy(update={"expected_status": Status.INFRA_ERROR})
+    after = render_baseline({**entries, "a": {"claude": PASS, "codex": lowered}}).splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == [
+        ('      "expected_status": "fail",', '      "expected_status": "infra_error",')
+    ]
+
+
+def test_a_file_in_another_layout_is_laid_out_once(tmp_path: Path) -> None:
+    """Only where there is something to write; a byte order mark and CRLF go too."""
+    path = tmp_path / "provider-baseline.json"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.replace(" ", "\r\n").encode())
+    opened = open_baseline(path)
+    assert not opened.is_laid_out
+    opened.write(opened.entries)
+    assert path.read_bytes().startswith(b"\xef")
+    opened.write({**opened.entries, "b": {"x": MADE}})
+    again = open_baseline(path)
+    assert again.is_laid_out
+    assert again.entries == {"a": {"claude": PASS}, "b": {"x": MADE}}
+    assert path.read_text("utf-8") == render_baseline(again.entries)
+
+
+NAMES = st.text('ab:é"\\{},', min_size=1, max_size=4)
+TEXTS = st.text('aé \n"', max_size=4).map(str.strip)
+MADE_WITH = st.builds(
+    MadeWith, cli_version=st.none() | TEXTS, recorded_on=st.none() | st.just("2026-01-02")
+)
+ENTRIES = st.builds(
+    BaselineEntry,
+    expected_status=st.sampled_from(Status),
+    allow_timeout=st.booleans(),
+    reason=TEXTS,
+    made_with=st.none() | MADE_WITH,
+)
+BASELINES = st.dictionaries(
+    NAMES, st.dictionaries(NAMES, ENTRIES, min_size=1, max_size=3), max_size=4
+)
+
+
+@given(BASELINES)
+def test_what_is_written_is_read_again(baseline: Entries) -> None:
+    """Every field of every entry is kept, and each entry knows its line."""
+    text = render_baseline(baseline)
+    assert parse_baseline(text.encode(), "b") == baseline
+    shown = text.splitlines()
+    for (_, agent), line in entry_lines(JsonText("b", text)).items():
+        assert shown[line - 1].strip() == f"{json.dumps(agent, ensure_ascii=False)}: {{"

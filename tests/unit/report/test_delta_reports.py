@@ -7,20 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from routing_action.corpus.baseline import BaselineEntry, MadeWith
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
-from routing_action.gate.baselines_to_compare import Baselines
 from routing_action.gate.describe import build_delta
+from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import BaselineSource, Delta
 from routing_action.gate.verdict import Policy
 from routing_action.report.console import ConsoleStyle
 from routing_action.report.delta_text import render_delta_text
 from routing_action.report.render import render_markdown
-from routing_action.results.measured import MeasuredHit, MeasuredSkill
+from routing_action.results.model import OfferedSkill
 from tests.support.measured import batch, expect, row
+from tests.support.result_rows import make_hit
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SOURCE = BaselineSource(
@@ -37,7 +36,7 @@ CORPUS = Corpus(
     {"a": 2, "b": 5},
     "f" * 64,
 )
-PROOF = MeasuredHit(3, 10, "mention at stdout line 4", "```@octocat | see foo```")
+PROOF = make_hit(3, 10, "mention at stdout line 4", "```@octocat | see foo```")
 
 
 def delta(**policy: Any) -> Delta:  # noqa: ANN401
@@ -67,6 +66,10 @@ def delta(**policy: Any) -> Delta:  # noqa: ANN401
     )
 
 
+def offered(name: str, agents: tuple[str, ...], description: str) -> OfferedSkill:
+    return OfferedSkill(name=name, agents=agents, path=f"skills/{name}", description=description)
+
+
 def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_failed() -> None:
     """Not of those that no failed pair is about, nor to an agent that was not offered them."""
     rows = [
@@ -76,14 +79,14 @@ def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_faile
     ]  # fmt: skip
     both = ("claude", "codex")
     skills = (
-        MeasuredSkill("Foo", both, "Use for foo."),
-        MeasuredSkill("bar", ("claude",), "Use for bar."),
-        MeasuredSkill("bar", ("codex",), "Use for bar on codex."),
-        MeasuredSkill("baz", both, "Use for baz."),
-        MeasuredSkill("foo", ("claude",), ""),
+        offered("Foo", both, "Use for foo."),
+        offered("bar", ("claude",), "Use for bar."),
+        offered("bar", ("codex",), "Use for bar on codex."),
+        offered("baz", both, "Use for baz."),
+        offered("foo", ("claude",), ""),
     )
     legs = [batch(rows[:1], key="claude"), batch(rows[1:], key="codex")]
-    told = [replace(leg, batch=msgspec.structs.replace(leg.batch, skills=skills)) for leg in legs]
+    told = [replace(leg, skills=skills) for leg in legs]
     entries = expect({("a", "claude"): "pass", ("b", "codex"): "pass"})
     made = build_delta(
         told,

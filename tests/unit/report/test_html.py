@@ -20,8 +20,7 @@ from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
 from routing_action.github.publication import RunLinks
 from routing_action.report import html_data
 from routing_action.report.html import STATIC_ROWS, write_html
-from routing_action.results.measured import MeasuredHit
-from routing_action.results.unit_row import TranscriptLine, UnitRecord
+from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.report_values import (
     HOSTILE,
     make_delta,
@@ -29,6 +28,7 @@ from tests.support.report_values import (
     make_record,
     make_regression,
 )
+from tests.support.result_rows import make_hit
 
 PLACE = RunLinks(server_url="https://github.test", repository="octo/demo", sha="c" * 40,
               run_id="7", run_number=12)  # fmt: skip
@@ -143,7 +143,7 @@ def test_pairs_carry_their_detail_only_where_they_are_not_simply_as_expected() -
 
 def test_units_carry_evidence_transcript_and_how_they_ran() -> None:
     """A unit's page has all that a maintainer needs, without results.json."""
-    hits = {"foo": MeasuredHit(3, 10, "mention at stdout line 4", "see foo"), "bar": None}
+    hits = {"foo": make_hit(3, 10, "mention at stdout line 4", "see foo"), "bar": None}
     record = make_record(
         2, [TranscriptLine(4, "see foo", True)], status="fail", token_hits=hits, error="no",
         exit_code=1, command=("claude", "-p"), cost_usd=0.25, output_excerpt="x" * 9000,

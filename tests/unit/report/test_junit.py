@@ -17,7 +17,6 @@ from routing_action.gate.model import Delta, DeltaProof
 from routing_action.gate.verdict import Conclusion
 from routing_action.github.publication import RunLinks
 from routing_action.report.junit import render_junit
-from routing_action.results.measured import MeasuredHit
 from tests.support.report_values import (
     HOSTILE,
     make_delta,
@@ -25,6 +24,7 @@ from tests.support.report_values import (
     make_record,
     make_regression,
 )
+from tests.support.result_rows import make_hit
 
 SCHEMAS = ("windyroad-junit.xsd", "jenkins-junit-10.xsd")
 NOWHERE = RunLinks()
@@ -135,7 +135,7 @@ def test_times_are_the_seconds_of_all_trials() -> None:
 
 def test_proof_lines_stand_in_the_suite_s_output_within_bounds() -> None:
     """A long proof is cut, and many leave a hint where the others are."""
-    hit = MeasuredHit(3, 10, "mention at stdout line 4", "x" * 5000)
+    hit = make_hit(3, 10, "mention at stdout line 4", "x" * 5000)
     units = [make_record(n, agent="codex", case_id="red", status="fail", trial=n,
                          token_hits={"foo": hit, "bar": None}) for n in range(1, 60)]  # fmt: skip
     root = check(render_junit(make_delta(make_regression()), units, NOWHERE))

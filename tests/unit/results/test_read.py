@@ -1,125 +1,322 @@
-"""Case files and results are read strictly; each error names file, line or field, and a remedy."""
+"""Results are found and read; damaged ones are an error with its place."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from routing_action.corpus.cases_file import find_cases_file, read_cases
-from routing_action.errors import DocumentError
-from routing_action.results.read import read_results
-from tests.support.bad_files import expect_refusal
+from routing_action.errors import DocumentError, ExitCode
+from routing_action.results import find, read
+from routing_action.results.batch_folder import render_results
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.model import Options, Results
+from routing_action.results.read import read_batches, read_results, stream_rows
+from tests.support.result_rows import make_results, make_row
 
-GOOD = {"case_id": "one", "prompt": "Do it.", "expected_skill": "foo"}
+BATCH = json.loads(render_results(make_results(make_row(1), make_row(2, case_id="two"))))
 
-BAD_FILES = {
-    "no json": ('[{"case_id": "a",}]', "1: no valid JSON", "comma"),
-    "cut": ('[\n{"case_id": "a"', "2: no valid JSON", "comma"),
-    "two keys": (
-        '[{"case_id": "a",\n "prompt": "p",\n "prompt": "q"}]',
-        "3: field prompt: the key 'prompt' is given twice",
-        "keep one",
-    ),
-    "nan": ('[{"case_id": "a", "prompt": NaN}]', "1: NaN is no JSON number", ""),
-    "no list": ('"cases"', "1: must be a list of cases", "write ["),
-    "other object": ('{"case": []}', "1: field case: unknown key", "the file is a list"),
-    "empty object": ("{}", "field cases: is missing", "the file is a list"),
-    "item is no object": ("[1]", "1: field [0]:", ""),
-    "unknown field": (
-        '[\n {"case_id": "a", "prompt": "p",\n  "expected_skills": "x"}\n]',
-        "3: field [0].expected_skills: unknown field",
-        "did you mean expected_skill?",
-    ),
-    "missing prompt": ('[\n {"case_id": "a"}\n]', "2: field [0].prompt: is missing", "cases.md"),
-    "wrong type": (
-        '{"cases": [\n {"case_id": "a", "prompt": "p", "required_skills": "x"}]}',
-        "2: field cases[0].required_skills:",
-        "cases.md",
-    ),
-    "tier": (
-        '[{"case_id": "a", "prompt": "p", "expected_skill_min_tier": 3}]',
-        "field [0].expected_skill_min_tier:",
-        "cases.md",
-    ),
-    "blank prompt": ('[{"case_id": "a", "prompt": "  "}]', "prompt is blank", "cases.md"),
-    "contradiction": (
-        '[{"case_id": "a", "prompt": "p", "expected_skill": "x", "disallowed_skills": ["X"]}]',
-        "disallowed_skills also names a required skill: X",
-        "cases.md",
-    ),
-    "bad id": ('[{"case_id": "../a", "prompt": "p"}]', "field [0].case_id:", "cases.md"),
-    "duplicate": (
-        '[\n{"case_id": "a", "prompt": "p"},\n{"case_id": "A", "prompt": "q"}]',
-        "3: field case_id: case_id 'A' is also given on line 2",
-        "of its own",
-    ),
-    "too deep": ("[" * 100_000, "nested too deeply", "plain lists"),
-    "too many digits": (
-        "[\n" + "9" * 5_000 + "]",
-        "2: a number has thousands of digits",
-        "shorten",
-    ),
-}
+
+def write(folder: Path, **options: Any) -> Path:  # noqa: ANN401 - any option
+    """A results.json in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    value = {**BATCH, "options": {**BATCH["options"], **options}}
+    path = folder / "results.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def names(batches: list[MeasuredBatch]) -> list[tuple[str, int]]:
+    return [(named.key, named.attempt) for named in batches]
+
+
+def test_an_artifacts_folder_names_keys_and_attempts(tmp_path: Path) -> None:
+    """The folder's name wins over what the batch was started with."""
+    write(tmp_path / "routing-results-claude-s1of2-a2" / "batch", matrix_key="x", attempt=9)
+    write(tmp_path / "routing-results-a-b-a10", attempt=1)
+    assert names(read_batches([tmp_path])) == [("a-b", 10), ("claude-s1of2", 2)]
+
+
+def test_without_such_a_folder_the_batch_names_itself(tmp_path: Path) -> None:
+    """By its matrix key, else by its agents."""
+    keyed = write(tmp_path / "one", matrix_key="claude-s1of1", attempt=3)
+    plain = write(tmp_path / "two", agents=["claude", "codex"])
+    assert names(read_batches([keyed, plain])) == [("claude-s1of1", 3), ("claude,codex", 1)]
+
+
+def test_a_file_that_two_paths_lead_to_counts_once(tmp_path: Path) -> None:
+    """Naming a folder and its file is no double measurement."""
+    path = write(tmp_path)
+    assert len(read_batches([tmp_path, path, path.parent / "." / path.name])) == 1
+
+
+def test_the_search_passes_over_hidden_folders_links_and_depths(tmp_path: Path) -> None:
+    """An artifact cannot lead elsewhere, and a search ends."""
+    outside = write(tmp_path / "outside")
+    root = tmp_path / "root"
+    write(root / ".hidden")
+    write(root / "a" / "b" / "c" / "d" / "e" / "f")
+    (root / "folder").symlink_to(outside.parent)
+    (root / "results.json").symlink_to(outside)
+    assert len(read_batches([root])) == 1
+    write(root / "a" / "b" / "c" / "d" / "e" / "f" / "too-deep")
+    assert len(read_batches([root])) == 1
+
+
+def test_an_empty_folder_and_a_missing_file_name_the_next_step(tmp_path: Path) -> None:
+    """Nothing is never taken for nothing wrong."""
+    for path, cause in ((tmp_path, "holds no results.json"), (tmp_path / "x", "no such file")):
+        with pytest.raises(DocumentError, match=cause) as caught:
+            read_batches([path])
+        assert "name a batch's folder" in caught.value.remedy
+
+
+def test_too_many_files_and_too_large_ones_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limits hold."""
+    write(tmp_path / "a")
+    write(tmp_path / "b")
+    monkeypatch.setattr(find, "MAX_FILES", 1)
+    with pytest.raises(DocumentError, match="holds more than 1 files"):
+        read_batches([tmp_path])
+    monkeypatch.setattr(read, "MAX_BYTES", 10)
+    with pytest.raises(DocumentError, match="larger than 10 bytes"):
+        read_batches([tmp_path / "a"])
+
+
+def row(**changes: Any) -> bytes:  # noqa: ANN401 - any field
+    """A batch whose second row is changed, a field a line."""
+    rows = [BATCH["results"][0], {**BATCH["results"][1], **changes}]
+    return json.dumps({**BATCH, "results": rows}, indent=0).encode()
+
+
+BAD_FILES: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "1: no valid JSON"),
+    "cut": (json.dumps(BATCH, indent=1).encode()[:-9], "no valid JSON"),
+    "no json": (b'{"a": 1,\n oops}', "2: no valid JSON"),
+    "nan": (b'{"schema_version": NaN}', "1: NaN is no JSON number"),
+    "text after": (json.dumps(BATCH).encode() + b"\nx", "2: no valid JSON"),
+    "not utf-8": (b'{"schema_version": 1,\n"batch_run_id": "\xe9"}', "2: not UTF-8 text"),
+    "key twice": (b'{"schema_version": 1,\n"schema_version": 1}', "2: field schema_version: "),
+    "list": (b"[]", "field schema_version: schema_version is None"),
+    "no version": (b"{}", "field schema_version: schema_version is None"),
+    "newer": (b'{"schema_version": 2}', "schema_version is 2, this release reads 1"),
+    "newer but alike": (json.dumps({**BATCH, "schema_version": 3}).encode(), "version is 3"),
+    "version is a list": (b'{"schema_version":' + b"[" * 100_000, "nested too deeply"),
+    "no options": (json.dumps({k: v for k, v in BATCH.items() if k != "options"}).encode(),
+                   "field options: is missing"),
+    "no rows": (json.dumps({k: v for k, v in BATCH.items() if k != "results"}).encode(),
+                "field results: "),
+    "status": (row(status="passed"), "field results[1].status: Input should be 'pass'"),
+    "type": (row(timed_out="no"), "field results[1].timed_out: Input should be a valid boolean"),
+    "tier": (row(token_hits={"x": {"tier": 1}}), "field results[1].token_hits.x.best_score: "),
+    "no agent": (row(agent=""), "field results[1].agent: is empty"),
+    "no case": (row(case_id=""), "field results[1].case_id: is empty"),
+    "trial": (row(trial=0), "field results[1].trial: Input should be greater than or equal to 1"),
+    "same trial": (row(case_id="one"), "field results[1].trial: claude:one trial 1 is already"),
+    "same id": (row(unit_run_id=BATCH["results"][0]["unit_run_id"]),
+                "field results[1].unit_run_id:"),
+    "too deep": (b'{"more":' + b"[" * 100_000, "nested too deeply"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_a_bad_case_file_says_where_and_how_to_mend_it(tmp_path: Path, name: str) -> None:
-    """Each kind of mistake names the line or the field and the next step."""
-    text, cause, remedy = BAD_FILES[name]
-    expect_refusal(read_cases, tmp_path / "cases.json", text, cause=cause, remedy=remedy)
+def test_damaged_results_say_where(tmp_path: Path, name: str) -> None:
+    """File, line or field, and what to do; never a traceback."""
+    content, cause = BAD_FILES[name]
+    path = tmp_path / "results.json"
+    path.write_bytes(content)
+    with pytest.raises(DocumentError) as caught:
+        read_batches([path])
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert str(caught.value).startswith(f"{path}")
+    assert cause in str(caught.value)
+    assert caught.value.remedy
 
 
-def test_bytes_that_are_no_utf8_name_their_line(tmp_path: Path) -> None:
-    """An editor that saved Latin-1 is told which line."""
-    path = tmp_path / "cases.json"
-    path.write_bytes(b'[\n{"case_id": "a", "prompt": "caf\xe9"}]')
-    with pytest.raises(DocumentError, match=r"cases\.json:2: not UTF-8 text"):
-        read_cases(path)
+def test_a_wrong_field_names_its_line(tmp_path: Path) -> None:
+    """Where the file is small enough to look."""
+    path = tmp_path / "results.json"
+    path.write_bytes(row(status="passed"))
+    with pytest.raises(DocumentError) as caught:
+        read_batches([path])
+    line = caught.value.line or 0
+    assert path.read_text(encoding="utf-8").splitlines()[line - 1] == '"status": "passed",'
 
 
-def test_a_missing_file_a_folder_and_a_huge_file_are_told_apart(tmp_path: Path) -> None:
-    """What cannot be opened is named with its remedy."""
-    with pytest.raises(DocumentError, match="no such file"):
-        read_cases(tmp_path / "none.json")
-    with pytest.raises(DocumentError, match="this is a folder"):
-        read_cases(tmp_path)
-    huge = tmp_path / "huge.json"
-    huge.write_bytes(b" " * (16 * 2**20 + 1))
-    with pytest.raises(DocumentError, match="larger than"):
-        read_cases(huge)
+def test_a_byte_order_mark_is_no_damage(tmp_path: Path) -> None:
+    """A file that went through an editor is read."""
+    path = write(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert len(read_batches([path])) == 1
 
 
-@pytest.mark.parametrize("shape", [[GOOD], {"cases": [GOOD]}, {"$schema": "x", "cases": [GOOD]}])
-def test_a_list_and_an_object_with_cases_load_alike(tmp_path: Path, shape: object) -> None:
-    """Both forms of the earlier harness's corpus are accepted, with or without a BOM."""
-    path = tmp_path / "cases.json"
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(shape).encode())
-    corpus = read_cases(path)
-    assert [case.case_id for case in corpus.cases] == ["one"]
-    assert corpus.lines == {"one": 1}
-    assert len(corpus.sha256) == 64
+def test_a_folder_that_cannot_be_listed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No part of an artifact is passed over in silence."""
+
+    def refuse(_: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("routing_action.results.find.os.scandir", refuse)
+    with pytest.raises(DocumentError, match="cannot be listed: Permission denied"):
+        read_batches([tmp_path])
 
 
-def test_each_case_knows_its_line(tmp_path: Path) -> None:
-    """A report can link to the case's own line."""
-    path = tmp_path / "cases.json"
-    second = {**GOOD, "case_id": "two", "prompt": 'braces } and "quotes" ]'}
-    path.write_text(f"[\n\n{json.dumps(second)},\n{json.dumps(GOOD)}\n]", encoding="utf-8")
-    assert read_cases(path).lines == {"two": 3, "one": 4}
+MANY = make_results(*(make_row(n, trial=n, error="\n    },\n  ]\n}") for n in range(1, 30)))
 
 
-def test_the_case_file_is_found_in_its_two_places(tmp_path: Path) -> None:
-    """The top level wins over the earlier harness's place; neither is an error with a remedy."""
-    with pytest.raises(DocumentError, match="no case file"):
-        find_cases_file(tmp_path)
-    old = tmp_path / "tests" / "agent-routing" / "cases.json"
-    old.parent.mkdir(parents=True)
-    old.write_text("[]", encoding="utf-8")
-    assert find_cases_file(tmp_path) == old
-    (tmp_path / "cases.json").write_text("[]", encoding="utf-8")
-    assert find_cases_file(tmp_path) == tmp_path / "cases.json"
+@pytest.mark.parametrize("size", [1, 97, 1000, 2**20])
+def test_a_run_file_is_read_in_blocks_to_the_same_batch(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a block ends changes nothing, and the file is never held in one piece."""
+    text = render_results(MANY)
+    (tmp_path / "results.json").write_text(json.dumps(json.loads(text)), encoding="utf-8")
+    (whole,) = read_batches([tmp_path])
+    (tmp_path / "results.json").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(read, "BLOCK_BYTES", size)
+    monkeypatch.setattr(read, "read_bytes", None)
+    (streamed,) = read_batches([tmp_path])
+    assert streamed == whole
+    assert len(streamed.rows) == 29
+
+
+@pytest.mark.parametrize("name", ["status", "type", "no agent", "trial", "same trial", "same id"])
+def test_damage_in_a_run_file_is_told_as_in_any_other(name: str, tmp_path: Path) -> None:
+    """The layout of a run, which is read in blocks, gives the same place and cause."""
+    content, cause = BAD_FILES[name]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(json.loads(content), indent=2) + "\n", encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        read_batches([path])
+    assert cause in str(caught.value)
+
+
+# ---- rows that stream
+
+
+def lay_out(folder: Path, results: Results, **layout: Any) -> Path:  # noqa: ANN401
+    """A results.json as a run writes it, or in another layout."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = render_results(results)
+    if layout:
+        text = json.dumps(json.loads(text), **layout)
+    path = folder / "results.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def of_attempt(results: Results, attempt: int) -> Results:
+    options = Options.model_validate({**results.options.model_dump(), "attempt": attempt})
+    return results.model_copy(update={"options": options})
+
+
+def ids(*paths: Path) -> list[str]:
+    return [row.unit_run_id for _, rows in stream_rows(paths) for row in rows]
+
+
+HOSTILE = '\n    },\n    {"results": [\n  "results": [\n  ]\n}'
+RESULTS = make_results(
+    *(make_row(n, trial=n, error=HOSTILE, output_excerpt="é\x00\u2028" * 50) for n in range(1, 40))
+)
+IDS = [row.unit_run_id for row in RESULTS.results]
+
+
+@pytest.mark.parametrize("size", [1, 97, 1000, 2**20])
+def test_every_row_comes_once_and_in_order_whatever_the_size_of_a_block(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a block ends makes no difference, nor does text that looks like the end of a row."""
+    monkeypatch.setattr(read, "BLOCK_BYTES", size)
+    results = read_results(lay_out(tmp_path, RESULTS))
+    assert [one.unit_run_id for one in results.results] == IDS
+    assert results.results[0].error == HOSTILE
+
+
+@pytest.mark.parametrize("layout", [{"indent": None}, {"indent": 4}, {"indent": "\t"}])
+def test_other_layouts_give_the_same_rows(layout: dict[str, Any], tmp_path: Path) -> None:
+    """A minified or hand-made file is read in one piece."""
+    assert ids(lay_out(tmp_path, RESULTS, **layout)) == IDS
+
+
+def test_a_file_is_not_held_in_memory_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own layout never takes the way of one piece."""
+    monkeypatch.setattr(read, "read_bytes", None)
+    assert ids(lay_out(tmp_path, RESULTS)) == IDS
+
+
+def test_an_empty_batch_has_no_units(tmp_path: Path) -> None:
+    """A run that was interrupted at once leaves a file without rows."""
+    assert ids(lay_out(tmp_path, make_results())) == []
+
+
+def test_only_the_highest_attempt_of_a_key_is_shown(tmp_path: Path) -> None:
+    """A job that ran again replaces its first attempt; other jobs stay."""
+    first = lay_out(tmp_path / "routing-results-claude-a1", make_results(make_row(1)))
+    second = lay_out(tmp_path / "routing-results-claude-a2", make_results(make_row(2)))
+    other = lay_out(tmp_path / "routing-results-codex-a1", make_results(make_row(3, agent="codex")))
+    assert ids(tmp_path) == ids(second, other)
+    assert ids(first) == [make_row(1).unit_run_id]
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": None}])
+def test_attempts_are_told_by_the_plan_where_no_artifact_names_them(
+    layout: dict[str, Any], tmp_path: Path
+) -> None:
+    """The same rule holds for folders of a desk, in every layout."""
+    lay_out(tmp_path / "x", of_attempt(make_results(make_row(1)), 2), **layout)
+    lay_out(tmp_path / "y", make_results(make_row(2)), **layout)
+    assert ids(tmp_path) == [make_row(1).unit_run_id]
+
+
+def break_rows(text: str) -> str:
+    return text.replace('"trial": 1,', '"trial": "one",', 1)
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": None, "separators": (", ", ": ")}])
+def test_a_damaged_file_is_named(layout: dict[str, Any], tmp_path: Path) -> None:
+    """The error tells which artifact to fetch again, streamed or not."""
+    path = lay_out(tmp_path, RESULTS, **layout)
+    path.write_text(break_rows(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(DocumentError, match=r"\[0\]\.trial: Input should be a valid integer"):
+        ids(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", '{\n  "a": [\n    {\n    }\n  ]\n}', '{\n  "results": [\n    {\n    }\n  ]\n}'],
+)
+def test_what_is_no_batch_is_refused(text: str, tmp_path: Path) -> None:
+    """Nothing is guessed where there are no rows."""
+    path = tmp_path / "results.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DocumentError):
+        ids(path)
+
+
+def test_two_damaged_files_are_refused_when_their_attempts_are_asked_for(tmp_path: Path) -> None:
+    """Also where only the head of a file is read at first."""
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(DocumentError, match="schema_version is None"):
+        ids(tmp_path)
+
+
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    """A path that does not exist is no empty report."""
+    with pytest.raises(DocumentError, match=r"gone\.json"):
+        ids(tmp_path / "gone.json")
+
+
+# ---- whole results
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"schema_version": 2}'])
@@ -136,4 +333,25 @@ def test_results_with_a_wrong_field_name_it(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"schema_version": 1, "batch_run_id": "x"}', encoding="utf-8")
     with pytest.raises(DocumentError, match=r"field batch_run_id"):
+        read_results(path)
+
+
+def test_fields_of_a_later_release_are_passed_over(tmp_path: Path) -> None:
+    """In the file, its options and its rows, for every reader."""
+    rows = [{**BATCH["results"][0], "new": 1}]
+    value = {**BATCH, "new": 1, "options": {**BATCH["options"], "new": 1}, "results": rows}
+    value["summary"] = {**BATCH["summary"], "total": 1, "pass": 1}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    assert len(read_results(path).results) == 1
+    assert len(read_batches([path])[0].rows) == 1
+    assert ids(path) == [BATCH["results"][0]["unit_run_id"]]
+
+
+def test_totals_that_do_not_match_are_an_error(tmp_path: Path) -> None:
+    """Whoever changed rows by hand is told."""
+    path = tmp_path / "results.json"
+    summary = {**BATCH["summary"], "total": 9}
+    path.write_text(json.dumps({**BATCH, "summary": summary}), encoding="utf-8")
+    with pytest.raises(DocumentError, match="summary does not match the rows"):
         read_results(path)

@@ -6,16 +6,14 @@ from typing import Any
 
 import pytest
 
-from routing_action.results.measured import MeasuredOptions
+from routing_action.results.model import Options
 from routing_action.results.rerun import build_run_command, select_case
 from tests.support.result_rows import make_results
 
 
-def options(**changes: Any) -> MeasuredOptions:  # noqa: ANN401 - any field
+def options(**changes: Any) -> Options:  # noqa: ANN401 - any field
     """A batch's options, all at their defaults but for the changes."""
-    return MeasuredOptions(
-        agents=("claude",), selected_case_ids=("a",), corpus_sha256="0" * 64, **changes
-    )
+    return make_results().options.model_copy(update=changes)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +48,6 @@ def test_a_rerun_keeps_every_option_that_changes_what_is_measured(
     """Copied as it stands, it starts the same agents in the same way, and a replay stays one."""
     command = build_run_command(options(**changes), "claude", "./test.sh")
     assert command == f"./test.sh {words}--agents claude"
-
-
-def test_full_and_lean_options_give_the_same_command() -> None:
-    """A run's own end and a comparison offer the same line."""
-    full = make_results().options
-    assert build_run_command(full, "claude", "x") == build_run_command(options(), "claude", "x")
 
 
 def test_a_case_is_put_behind_the_command() -> None:

@@ -8,16 +8,16 @@ import pytest
 
 from routing_action.results import transcript_lines
 from routing_action.results.batch_folder import render_results
-from routing_action.results.measured import MeasuredHit
-from routing_action.results.transcript_lines import Transcripts
-from routing_action.results.unit_files import stream_units
-from routing_action.results.unit_row import UnitRow
+from routing_action.results.model import UnitResult
+from routing_action.results.transcript_lines import read_lines, stream_units
 from tests.support.report_values import make_record
-from tests.support.result_rows import make_results, make_row, unit_id
+from tests.support.result_rows import make_hit, make_results, make_row, unit_id
 
 
-def row(*lines: int, place: str = "mention at stdout line {}", name: str = unit_id(1)) -> UnitRow:
-    hits = {f"token-{line}": MeasuredHit(3, 10, place.format(line), "proof") for line in lines}
+def row(
+    *lines: int, place: str = "mention at stdout line {}", name: str = unit_id(1)
+) -> UnitResult:
+    hits = {f"token-{line}": make_hit(3, 10, place.format(line), "proof") for line in lines}
     return make_record(status="fail", unit_run_id=name, token_hits={**hits, "none": None}).row
 
 
@@ -27,9 +27,8 @@ def make_folder(tmp_path: Path, content: bytes, name: str = unit_id(1)) -> Path:
     return tmp_path / "results.json"
 
 
-def numbers(file: Path, unit: UnitRow, budget: int = 10**6) -> list[tuple[int, str, bool]]:
-    found = Transcripts(file, budget).read_lines(unit)
-    return [(line.number, line.text, line.decisive) for line in found]
+def numbers(file: Path, unit: UnitResult) -> list[tuple[int, str, bool]]:
+    return [(line.number, line.text, line.decisive) for line in read_lines(file, unit)]
 
 
 TEN = b"".join(b"line %d\r\n" % n for n in range(1, 11))
@@ -80,7 +79,7 @@ def test_no_more_than_a_part_of_a_huge_transcript_is_read(
         row(5, place="mention at stdout line 0{}"),
     ],
 )
-def test_nothing_is_read_for_what_names_no_transcript(unit: UnitRow, tmp_path: Path) -> None:
+def test_nothing_is_read_for_what_names_no_transcript(unit: UnitResult, tmp_path: Path) -> None:
     """Hostile ids reach no file, and logs are no transcripts."""
     file = make_folder(tmp_path, TEN)
     (tmp_path / "secret.stdout").write_bytes(TEN)
@@ -99,24 +98,36 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert numbers(tmp_path / "elsewhere" / "results.json", row(5)) == []
 
 
-def test_all_units_share_a_budget(tmp_path: Path) -> None:
+HIT = {
+    "best_score": 10,
+    "tier": 3,
+    "source_kind": "cli_output",
+    "source_detail": "mention at stdout line 2",
+    "proof_line": "line 2",
+}
+
+
+def make_batch(tmp_path: Path, *statuses: str) -> Path:
+    """A results.json of units with a hit, and their transcripts."""
+    rows = [make_row(n, trial=n, status=status, token_hits={"foo": HIT})
+            for n, status in enumerate(statuses, start=1)]  # fmt: skip
+    file = tmp_path / "results.json"
+    file.write_text(render_results(make_results(*rows)), encoding="utf-8")
+    for number in range(1, len(rows) + 1):
+        make_folder(tmp_path, TEN, unit_id(number))
+    return file
+
+
+def test_all_units_share_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report of thousands of failures stays of a size that opens."""
-    transcripts = Transcripts(make_folder(tmp_path, TEN), budget=10)
-    assert transcripts.read_lines(row(5))
-    assert transcripts.budget == 10 - 5 * len("line 5")
-    assert transcripts.read_lines(row(5)) == ()
+    monkeypatch.setattr(transcript_lines, "TRANSCRIPT_BUDGET", 10)
+    first, second = stream_units([make_batch(tmp_path, "fail", "fail")])
+    assert first.lines
+    assert second.lines == ()
 
 
 def test_units_that_do_not_pass_come_with_their_lines(tmp_path: Path) -> None:
     """The transcripts folder next to results.json is found; passing units need none."""
-    hit = {"best_score": 10, "tier": 3, "source_kind": "cli_output",
-           "source_detail": "mention at stdout line 2", "proof_line": "line 2"}  # fmt: skip
-    rows = [make_row(n, trial=n, status=status, token_hits={"foo": hit})
-            for n, status in ((1, "fail"), (2, "pass"))]  # fmt: skip
-    file = tmp_path / "results.json"
-    file.write_text(render_results(make_results(*rows)), encoding="utf-8")
-    for name in (unit_id(1), unit_id(2)):
-        make_folder(tmp_path, TEN, name)
-    failed, passed = stream_units([file])
+    failed, passed = stream_units([make_batch(tmp_path, "fail", "pass")])
     assert [line.number for line in failed.lines] == [1, 2, 3, 4]
     assert passed.lines == ()

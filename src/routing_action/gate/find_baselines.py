@@ -1,4 +1,4 @@
-"""Find what results are compared with: both baselines, and what a change edits."""
+"""Finds what results are compared with: both baselines, and the cases that a change edits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, parse_baseline
 from routing_action.gate.histories import History
 from routing_action.gate.model import BaselineSource
 from routing_action.git.base_commit import BaseCommit, is_edited
-from routing_action.results.measured import NamedBatch
+from routing_action.results.measured import MeasuredBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Files:
 
 
 def locate_files(
-    batches: Sequence[NamedBatch], root: Path, *, cases: Path | None, baseline: Path | None
+    batches: Sequence[MeasuredBatch], root: Path, *, cases: Path | None, baseline: Path | None
 ) -> Files:
     """The named files, else those that the results were made with, else the repository's."""
-    options = [named.batch.options for named in batches]
+    options = [batch.options for batch in batches]
     made_with = {Path(one.cases_file) for one in options if one.cases_file}
     known = next(iter(made_with)) if len(made_with) == 1 else None
     if cases is None:
@@ -78,19 +78,15 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
     """Both baselines; DocumentError where the current file is missing or malformed."""
     current, document = read_baseline(request.path)
     if request.base_file is not None:
-        return _from_file(request, request.base_file, current, document.text)
+        copy, base = read_baseline(request.base_file)
+        how = f"the merge base's copy in {request.base_file}"
+        edited = base.text != document.text
+        return Baselines(copy, current, _here(request.path, how, edited=edited))
     commit = _commit(request, history)
     if commit is None:
-        source = BaselineSource(
-            path=str(request.path),
-            commit=None,
-            date=None,
-            how="the checked-in file",
-            present=True,
-            edited=False,
-        )
-        return Baselines(current, current, source)
-    path, data = _find_at(commit, (request.path, *_places(root)), history)
+        return Baselines(current, current, _here(request.path, "the checked-in file"))
+    places = (request.path, *(root / name for name in DEFAULT_BASELINE_FILES))
+    path, data = _find_at(commit, places, history)
     deciding = None
     if data is not None:
         same = data == document.text.encode()
@@ -104,10 +100,6 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
         edited=path != request.path or is_edited(path, data),
     )
     return Baselines(deciding, current, source, commit)
-
-
-def _places(root: Path) -> tuple[Path, ...]:
-    return tuple(root / name for name in DEFAULT_BASELINE_FILES)
 
 
 def _find_at(
@@ -135,17 +127,10 @@ def edited_cases(
     return tuple(case.case_id for case in corpus.cases if earlier.get(case.case_id, case) != case)
 
 
-def _from_file(request: BaselineRequest, base: Path, current: Baseline, text: str) -> Baselines:
-    deciding, document = read_baseline(base)
-    source = BaselineSource(
-        path=str(request.path),
-        commit=None,
-        date=None,
-        how=f"the merge base's copy in {base}",
-        present=True,
-        edited=document.text != text,
+def _here(path: Path, how: str, *, edited: bool = False) -> BaselineSource:
+    return BaselineSource(
+        path=str(path), commit=None, date=None, how=how, present=True, edited=edited
     )
-    return Baselines(deciding, current, source)
 
 
 def _commit(request: BaselineRequest, history: History) -> BaseCommit | None:

@@ -1,0 +1,49 @@
+"""Writes files in one step; a reader sees the old text or the new, never a part."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from routing_action.errors import HarnessError
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file by a text."""
+    with stream_atomically(path) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def stream_atomically(path: Path) -> Iterator[TextIO]:
+    """Replace a file by what is written within; nothing is replaced where that fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def unwritable(path: Path, error: OSError) -> HarnessError:
+    """The error for a place that cannot be written."""
+    return HarnessError(
+        f"{path}: cannot be written: {error.strerror}",
+        remedy="free space there, or name another folder with --artifacts-root DIR",
+    )

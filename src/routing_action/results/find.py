@@ -1,0 +1,93 @@
+"""Finds what legs left in folders: results.json, or `not-measured.json` in its place.
+
+A leg writes the latter where it knows beforehand that it cannot run (a fork, no secret). A leg that
+was simply lost leaves none, and stays an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from routing_action.errors import DocumentError
+from routing_action.files.documents import read_text, validate
+from routing_action.files.json_text import JsonText
+from routing_action.results.batch_folder import RESULTS_FILE
+
+MARKER_FILE = "not-measured.json"
+MAX_DEPTH = 6
+MAX_FILES = 2000
+NO_RESULTS = "name a batch's folder, an artifacts folder, or a results.json"
+_LIMIT = 64 * 1024
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class NotMeasured(BaseModel):
+    """Which provider was not measured, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent: Text
+    reason: Text
+
+
+def read_unmeasured(folders: Sequence[Path]) -> dict[str, str]:
+    """The reason of each provider with a marker somewhere below the folders."""
+    reasons: dict[str, str] = {}
+    for path in _find_all(folders, MARKER_FILE):
+        document = JsonText(str(path), read_text(path, _LIMIT))
+        marker = validate(NotMeasured, document, (), document.decode())
+        reasons.setdefault(marker.agent, marker.reason)
+    return reasons
+
+
+def has_results(folders: Sequence[Path]) -> bool:
+    """True where a results.json lies somewhere below the folders."""
+    return next(_find_all(folders, RESULTS_FILE), None) is not None
+
+
+def find_result_files(paths: Sequence[Path]) -> list[Path]:
+    """Each results.json that a path is, or that a folder holds, once and in a stable order.
+
+    Folders are searched `MAX_DEPTH` levels deep; hidden folders and symbolic links are passed over.
+    """
+    files: dict[str, Path] = {}
+    for path in paths:
+        found = list(_find(path, RESULTS_FILE)) if path.is_dir() else [path]
+        if not found:
+            cause = f"holds no {RESULTS_FILE} within {MAX_DEPTH} levels"
+            raise DocumentError(cause, file=str(path), remedy=NO_RESULTS)
+        files |= {os.path.realpath(file): file for file in found}
+    return list(files.values())
+
+
+def _find_all(folders: Sequence[Path], name: str) -> Iterator[Path]:
+    return (file for folder in folders if folder.is_dir() for file in _find(folder, name))
+
+
+def _find(root: Path, name: str) -> Iterator[Path]:
+    """The files of a name below a folder, those of a folder before those of its own folders."""
+    count = 0
+    for folder, below, files in os.walk(root, onerror=_refuse):
+        depth = len(Path(folder).relative_to(root).parts)
+        below[:] = [] if depth >= MAX_DEPTH else sorted(one for one in below if one[:1] != ".")
+        if name in files and not Path(folder, name).is_symlink():
+            count += 1
+            if count > MAX_FILES:
+                raise DocumentError(
+                    f"holds more than {MAX_FILES} files called {name}",
+                    file=str(root),
+                    remedy="name the folder of one run",
+                )
+            yield Path(folder, name)
+
+
+def _refuse(error: OSError) -> None:
+    raise DocumentError(
+        f"cannot be listed: {error.strerror}", file=str(error.filename), remedy=NO_RESULTS
+    )
