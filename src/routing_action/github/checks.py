@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,28 +42,21 @@ def publish_check(repository: Repository, links: RunLinks, output: CheckOutput) 
             made = next((run for run in runs if run.external_id == own), None)
             return made if made and _count(made) > more_than else None
 
-    def create() -> CheckRun:
-        first = _describe(output, output.annotations[:BATCH])
-        with asking(*_WHAT):
-            return repository.create_check_run(head_sha=links.sha, output=first, **fields)
-
     made = find()
     if made is None:
-        made, there = write_once(create, find), BATCH
+        first = _describe(output, output.annotations[:BATCH])
+        create = partial(repository.create_check_run, head_sha=links.sha, output=first, **fields)
+        made, there = write_once(*_WHAT, create, find), BATCH
     else:
         # Annotations are only ever added, and those of an earlier try are there already.
         there = _count(made)
-        write_once(partial(_edit, made, _describe(output, ()), **fields), lambda: None)
+        edit = partial(made.edit, output=_describe(output, ()), **fields)
+        write_once(*_WHAT, edit, lambda: None)
     for start in range(there, len(output.annotations), BATCH):
         more = _describe(output, output.annotations[start : start + BATCH])
-        write_once(partial(_edit, made, more), partial(find, start))
+        append: Callable[[], CheckRun | None] = partial(made.edit, output=more)
+        write_once(*_WHAT, append, partial(find, start))
     return made.html_url
-
-
-def _edit(run: CheckRun, output: dict[str, Any], **fields: Any) -> CheckRun:  # noqa: ANN401 - as in PyGithub
-    with asking(*_WHAT):
-        run.edit(output=output, **fields)
-    return run
 
 
 def _count(run: CheckRun) -> int:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from routing_action.github.failures import ApiError, asking, write_once
+from routing_action.github.failures import ApiError, Made, asking, write_once
 
 if TYPE_CHECKING:
     from github.IssueComment import IssueComment
@@ -199,14 +199,10 @@ class StickyComment:
         def find() -> IssueComment | None:
             return next((comment for comment, made in self._find(ours.key) if made == ours), None)
 
-        def send(text: str) -> IssueComment:
-            with asking("post the comment", "pull-requests: write"):
-                made = self._issue.create_comment(text)
-                # An app's own token may not ask for its login; from here on it is known.
-                self._author = _login(made) or self._author
-                return made
-
-        return _send_longest(ours, bodies, send, find).html_url
+        made = _send_longest("post the comment", ours, bodies, self._issue.create_comment, find)
+        # An app's own token may not ask for its login; from here on it is known.
+        self._author = _login(made) or self._author
+        return made.html_url
 
     def _find(self, key: str) -> list[tuple[IssueComment, Marker]]:
         """Our comments of a key that nothing replaced, lowest id first."""
@@ -238,25 +234,22 @@ def _login(comment: IssueComment) -> str:
 
 
 def _edit(comment: IssueComment, marker: Marker, bodies: Sequence[str]) -> None:
-    def send(text: str) -> IssueComment:
-        with asking("update the comment", "pull-requests: write"):
-            comment.edit(text)
-            return comment
-
     # To write the same text again does no harm.
-    _send_longest(marker, bodies, send, lambda: None)
+    _send_longest("update the comment", marker, bodies, comment.edit, lambda: None)
 
 
 def _send_longest(
+    what: str,
     marker: Marker,
     bodies: Sequence[str],
-    send: Callable[[str], IssueComment],
-    find: Callable[[], IssueComment | None],
-) -> IssueComment:
+    send: Callable[[str], Made],
+    find: Callable[[], Made | None],
+) -> Made:
     """Send the longest body that GitHub takes, below its marker."""
     for number, body in enumerate(bodies, start=1):
+        text = f"{marker.line}\n{body}"
         try:
-            return write_once(partial(send, f"{marker.line}\n{body}"), find)
+            return write_once(what, "pull-requests: write", partial(send, text), find)
         except ApiError as error:
             if error.status not in (413, 422) or number == len(bodies):
                 raise

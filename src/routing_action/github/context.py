@@ -16,6 +16,11 @@ MAX_EVENT_BYTES = 32 * 2**20
 """Above what GitHub sends: 25 MB."""
 
 _PULL_REQUEST = ("pull_request", "pull_request_target", "pull_request_review")
+_HEADS = {
+    **dict.fromkeys(_PULL_REQUEST, ("pull_request", "head", "sha")),
+    "merge_group": ("merge_group", "head_sha"),
+    "workflow_run": ("workflow_run", "head_sha"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +59,21 @@ class Context:
     def head_sha(self) -> str:
         """The commit that people see: the pull request's or the merge group's head.
 
-        GITHUB_SHA is the merge commit in a run for a pull request, which no page shows.
+        GITHUB_SHA is the merge commit in a run for a pull request, which no page shows. For a
+        comment it is the default branch's, which nobody asked about.
         """
-        if self.event_name in _PULL_REQUEST:
-            return self.text("pull_request", "head", "sha")
-        if self.event_name == "merge_group":
-            return self.text("merge_group", "head_sha")
-        if self.event_name == "workflow_run":
-            return self.text("workflow_run", "head_sha")
-        # For a comment, GITHUB_SHA is the default branch's, which nobody asked about.
-        return "" if self.event_name == "issue_comment" else self.sha
+        if self.event_name == "issue_comment":
+            return ""
+        path = _HEADS.get(self.event_name)
+        return self.text(*path) if path else self.sha
 
     def links(self, key: str, report_url: str = "") -> RunLinks:
-        """The links to this run and its commit."""
+        """The links to this run and its commit, and to the documents at the version in use."""
+        docs_url = ""
+        # A step with `uses: ./` names no version.
+        if self.server_url and self.action and self.action_ref:
+            version = f"{quote(self.action)}/blob/{quote(self.action_ref)}"
+            docs_url = f"{self.server_url}/{version}/docs"
         return RunLinks(
             server_url=self.server_url,
             repository=self.repository,
@@ -76,14 +83,8 @@ class Context:
             run_number=self.run_number,
             key=key,
             report_url=report_url,
-            docs_url=self._docs_url(),
+            docs_url=docs_url,
         )
-
-    def _docs_url(self) -> str:
-        """The documents of the action at the version in use; empty for `uses: ./`."""
-        if not (self.server_url and self.action and self.action_ref):
-            return ""
-        return f"{self.server_url}/{quote(self.action)}/blob/{quote(self.action_ref)}/docs"
 
     def text(self, *path: str) -> str:
         """The text at a path of the payload; empty where there is none."""
@@ -128,8 +129,7 @@ def _number(environ: Mapping[str, str], name: str, otherwise: int) -> int:
 def _read_event(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_EVENT_BYTES + 1)
-        event = json.loads(data) if len(data) <= MAX_EVENT_BYTES else None
+            event = json.loads(file.read(MAX_EVENT_BYTES))
     except (OSError, ValueError, RecursionError):
         event = None
     if not isinstance(event, dict):

@@ -90,15 +90,18 @@ def _describe(what: str, permission: str, error: GithubException) -> ApiError:
     return ApiError(cause, status=status, retry_after=float(after) if after.isdecimal() else 0.0)
 
 
-def write_once(send: Callable[[], Made], find: Callable[[], Made | None]) -> Made:
-    """Send what would be there twice if it were sent twice.
+def write_once(
+    what: str, permission: str, send: Callable[[], Made], find: Callable[[], Made | None]
+) -> Made:
+    """Send what would be there twice if it were sent twice; `what` and `permission` as in `asking`.
 
     After a failure that does not say whether GitHub did it before it failed, `find` looks for it
-    before the next try. Both raise ApiError.
+    before the next try. Raises ApiError.
     """
     for pause in (*_PAUSES, None):
         try:
-            return send()
+            with asking(what, permission):
+                return send()
         except ApiError as error:
             is_unclear = error.status == 0 or error.status >= 500
             if not is_unclear or error.retry_after > PATIENCE_SECONDS:
