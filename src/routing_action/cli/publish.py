@@ -50,8 +50,8 @@ def command(
     """Post a delta as check run and comment, from inside a workflow run.
 
     Repository, run and pull request come from the variables that GitHub Actions sets, the token
-    from GITHUB_TOKEN. It judges nothing: the exit code is 0, or 5 where GitHub
-    did not take it.
+    from GITHUB_TOKEN. It judges nothing: the exit code is 0, or 5 where something could not be
+    posted.
     """
     if not is_key(key):
         raise UsageError(
