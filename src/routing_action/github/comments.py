@@ -19,10 +19,10 @@ WORKFLOW_AUTHOR = "github-actions[bot]"
 
 _KEY = r"[A-Za-z0-9._-]{1,80}"
 _MARKER = re.compile(
-    rf"<!-- routing-action key=(?P<key>{_KEY}) "
-    r"sha=(?P<sha>[0-9a-f]{40,64}|-) "
-    r"run=(?P<run>\d{1,19}|-) number=(?P<number>\d{1,12}) attempt=(?P<attempt>\d{1,6}) "
-    r"conclusion=(?P<conclusion>[a-z]{1,20}) news=(?P<news>[0-9a-f]{1,64}|-) -->"
+    rf"<!-- routing-action key=({_KEY}) "
+    r"sha=([0-9a-f]{40,64}|-) "
+    r"run=(\d{1,19}|-) number=(\d{1,12}) attempt=(\d{1,6}) "
+    r"conclusion=([a-z]{1,20}) news=([0-9a-f]{1,64}|-) -->"
 )
 
 
@@ -87,15 +87,9 @@ def parse_marker(body: object) -> Marker | None:
     found = _MARKER.fullmatch(body.partition("\n")[0].rstrip("\r"))
     if found is None:
         return None
-    return Marker(
-        key=found["key"],
-        sha=found["sha"].strip("-"),
-        run=found["run"].strip("-"),
-        number=int(found["number"]),
-        attempt=int(found["attempt"]),
-        conclusion=found["conclusion"],
-        news=found["news"],
-    )
+    key, sha, run, number, attempt, conclusion, news = found.groups()
+    sha, run = sha.strip("-"), run.strip("-")
+    return Marker(key, sha, run, int(number), int(attempt), conclusion, news)
 
 
 def decide_comment(mode: CommentMode, existing: Marker | None, ours: Marker) -> CommentAction:

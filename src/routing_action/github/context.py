@@ -36,10 +36,9 @@ class Context:
     run_id: str = ""
     run_attempt: int = 1
     run_number: int = 0
-    action: str = ""
-    action_ref: str = ""
     api_url: str = ""
     server_url: str = ""
+    docs_url: str = ""
 
     @property
     def from_fork(self) -> bool:
@@ -68,12 +67,7 @@ class Context:
         return self.text(*path) if path else self.sha
 
     def links(self, key: str, report_url: str = "") -> RunLinks:
-        """The links to this run and its commit, and to the documents at the version in use."""
-        docs_url = ""
-        # A step with `uses: ./` names no version.
-        if self.server_url and self.action and self.action_ref:
-            version = f"{quote(self.action)}/blob/{quote(self.action_ref)}"
-            docs_url = f"{self.server_url}/{version}/docs"
+        """The links to this run and its commit."""
         return RunLinks(
             server_url=self.server_url,
             repository=self.repository,
@@ -83,7 +77,7 @@ class Context:
             run_number=self.run_number,
             key=key,
             report_url=report_url,
-            docs_url=docs_url,
+            docs_url=self.docs_url,
         )
 
     def text(self, *path: str) -> str:
@@ -102,6 +96,9 @@ class Context:
 def read_context(environ: Mapping[str, str]) -> Context:
     """The context of the step that this runs in."""
     path = environ.get("GITHUB_EVENT_PATH", "")
+    server_url = environ.get("GITHUB_SERVER_URL", "").rstrip("/")
+    action = environ.get("GITHUB_ACTION_REPOSITORY", "")
+    ref = environ.get("GITHUB_ACTION_REF", "") if server_url and action else ""
     return Context(
         event_name=environ.get("GITHUB_EVENT_NAME", ""),
         event=_read_event(Path(path)) if path else {},
@@ -112,10 +109,10 @@ def read_context(environ: Mapping[str, str]) -> Context:
         run_id=environ.get("GITHUB_RUN_ID", ""),
         run_attempt=_number(environ, "GITHUB_RUN_ATTEMPT", 1),
         run_number=_number(environ, "GITHUB_RUN_NUMBER", 0),
-        action=environ.get("GITHUB_ACTION_REPOSITORY", ""),
-        action_ref=environ.get("GITHUB_ACTION_REF", ""),
         api_url=environ.get("GITHUB_API_URL", "").rstrip("/"),
-        server_url=environ.get("GITHUB_SERVER_URL", "").rstrip("/"),
+        server_url=server_url,
+        # The documents of the action at the version in use; a step with `uses: ./` names none.
+        docs_url=f"{server_url}/{quote(action)}/blob/{quote(ref)}/docs" if ref else "",
     )
 
 

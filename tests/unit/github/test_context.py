@@ -68,6 +68,14 @@ def test_the_links_have_every_address(tmp_path: Path) -> None:
     assert (links.key, links.run_number, links.report_url) == ("k", 5, "https://x/report")
 
 
+def test_the_documents_are_those_of_the_version_in_use(tmp_path: Path) -> None:
+    """A step with `uses: ./` names no version, and leads to none."""
+    used = {"GITHUB_ACTION_REPOSITORY": "octo/routing", "GITHUB_ACTION_REF": "v1 x"}
+    found = read_context(environ(tmp_path, "push", {}, **used)).links("k")
+    assert found.docs_page("a.md") == "https://github.example/octo/routing/blob/v1%20x/docs/a.md"
+    assert read_context(environ(tmp_path, "push", {})).links("k").docs_page("a.md") == ""
+
+
 def test_a_fork_is_told_by_its_repository(tmp_path: Path) -> None:
     """Also one that is gone."""
     assert not read_context(environ(tmp_path, "pull_request", REQUEST)).from_fork
