@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import os
 import sys
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
-from routing_action.run.process.capabilities import Capabilities
+import psutil
+
+from routing_action.run.process import descendants
 from routing_action.run.process.process import (
     MARKER_VARIABLE,
     ProcessLimits,
@@ -69,25 +71,21 @@ class Run:
     argv: tuple[str, ...]
     limits: ProcessLimits
     cwd: str = "/"
-    capabilities: Capabilities | None = None
+    path: str = PATH
     marker: str = field(default_factory=lambda: uuid.uuid4().hex)
     stdout: KeepingSink = field(default_factory=KeepingSink)
     stderr: KeepingSink = field(default_factory=KeepingSink)
 
-    async def __call__(
-        self, cancel: asyncio.Event | None = None, clock: Callable[[], float] = time.time
-    ) -> ProcessResult:
+    async def __call__(self, cancel: asyncio.Event | None = None) -> ProcessResult:
         return await run_process(
             self.argv,
             cwd=self.cwd,
-            env={"PATH": PATH},
+            env={"PATH": self.path},
             stdout=self.stdout,
             stderr=self.stderr,
             limits=self.limits,
             marker=self.marker,
             cancel=cancel,
-            capabilities=self.capabilities,
-            clock=clock,
         )
 
     @property
@@ -102,9 +100,8 @@ def command(*argv: str, cwd: str = "/", **limits: float) -> Run:
     return Run(argv, ProcessLimits(**(QUICK | limits)), cwd)
 
 
-def shell(script: str, capabilities: Capabilities | None = None, **limits: float) -> Run:
-    argv = ("/bin/sh", "-c", script)
-    return Run(argv, ProcessLimits(**(QUICK | limits)), capabilities=capabilities)
+def shell(script: str, **limits: float) -> Run:
+    return Run(("/bin/sh", "-c", script), ProcessLimits(**(QUICK | limits)))
 
 
 def agent(manner: str, *arguments: str, **limits: float) -> Run:
@@ -122,6 +119,34 @@ def finish(run: Run) -> ProcessResult:
 
 def seconds(result: ProcessResult) -> float:
     return result.duration_ms / 1000
+
+
+LACKING: dict[str, contextlib.AbstractContextManager[object]] = {
+    "pidfd": mock.patch.object(os, "pidfd_open", side_effect=OSError),
+    "list of processes": mock.patch.object(psutil, "PROCFS_PATH", "/nowhere", create=True),
+    "list of children": mock.patch.object(descendants, "_CHILDREN_FILE", "/nowhere/{pid}"),
+    "subreaper": mock.patch.object(descendants, "become_subreaper", return_value=False),
+}
+"""What Linux offers and another system, or a sandbox, may not."""
+LESSER_SYSTEMS = {
+    "no pidfd": ("pidfd",),
+    "no list of processes": ("list of processes", "list of children"),
+    "no list of children": ("list of children",),
+    "no subreaper": ("subreaper",),
+    "as macOS": ("pidfd", "list of children", "subreaper"),
+}
+
+
+@contextlib.contextmanager
+def lacking(*names: str) -> Iterator[None]:
+    """Without some of what Linux offers; dead orphans go to us all the same, and are reaped."""
+    zombies = zombie_children()
+    with contextlib.ExitStack() as patches:
+        for name in names:
+            patches.enter_context(LACKING[name])
+        yield
+    for pid in zombie_children() - zombies:
+        os.waitpid(pid, 0)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Runs one fake agent through the process door in a process of its own, and reports as JSON.
 
 For what cannot be seen or changed within pytest: peak memory, the subreaper, signal settings.
-Usage: `process_probe.py MANNER [--no CAPABILITY]... [--argument TEXT] [--ignore-sigchld]`.
+Usage: `process_probe.py MANNER [--without FEATURE]... [--argument TEXT] [--ignore-sigchld]`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import psutil
+
 from routing_action.files.redaction import Redactor
 from routing_action.run.output.capture import LineSplitter
-from routing_action.run.process.capabilities import Capabilities
-from routing_action.run.process.proctable import ProcessTable
 from tests.fakes import children
 
 
@@ -55,7 +55,7 @@ def peak_mib() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("manner")
-    parser.add_argument("--no", action="append", default=[])
+    parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--argument", action="append", default=[])
     parser.add_argument("--ignore-sigchld", action="store_true")
     parser.add_argument("--wall", type=float, default=20.0)
@@ -63,12 +63,12 @@ def main() -> None:
     if options.ignore_sigchld:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     run = children.agent(options.manner, *options.argument, wall_seconds=options.wall)
-    run.capabilities = Capabilities(**dict.fromkeys(options.no, False))
     counter = Counter()
     run.stdout = counter  # type: ignore[assignment]
-    with mock.patch.object(
-        ProcessTable, "walk", autospec=True, side_effect=ProcessTable.walk
-    ) as walk:
+    looks = mock.patch.object(
+        psutil.Process, "__init__", autospec=True, side_effect=psutil.Process.__init__
+    )
+    with children.lacking(*options.without), looks as look:
         result = asyncio.run(run())
     report = dataclasses.asdict(result) | {
         "peak_mib": peak_mib(),
@@ -76,7 +76,7 @@ def main() -> None:
         "lines": counter.lines,
         "longest": counter.longest,
         "left": run.left_behind(),
-        "walks": walk.call_count,
+        "looks": look.call_count,
         "zombies": sorted(children.zombie_children()),
     }
     json.dump(report, sys.stdout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,14 @@ from tests.fakes.unruly_agent import SETTLED, TERMINAL
 ENOUGH = f"echo '{SETTLED.decode().strip()}'"
 RESULT = f"echo '{TERMINAL.decode().strip()}'"
 
+LOOK = """
+import os, sys
+print(sorted(int(name) for name in os.listdir("/proc/self/fd"))[:3])
+print(os.path.exists(f"/proc/self/fd/{sys.argv[1]}"))
+print(os.getsid(0) == os.getpid(), os.getpgid(0) == os.getpid(), os.getcwd())
+print(os.readlink("/proc/self/fd/0"))
+"""
+
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks into /proc")
 
 
@@ -50,8 +59,7 @@ def test_both_streams_arrive_whole_and_apart() -> None:
     assert (run.output, bytes(run.stderr.data)) == (b"a\0b\xff\r\nlast", b"err")
     assert result.ended_by is EndedBy.EXIT
     assert (result.exit_code, result.survivors, result.start_error) == (0, (), "")
-    assert not result.output_cut
-    assert not result.timed_out
+    assert not result.ended_by.is_deadline
 
 
 @pytest.mark.parametrize(
@@ -86,14 +94,34 @@ def test_p10_the_environment_is_what_was_given_and_the_marker() -> None:
     assert {entry.partition(b"=")[0] for entry in entries} == {b"PATH", b"ROUTING_ACTION_UNIT"}
 
 
-def test_times_come_from_the_given_clock() -> None:
-    """Wall-clock times are the injected clock's; the duration is not."""
-    ticks = iter([1000.0, 1060.0])
+def test_the_child_has_a_session_and_no_descriptor_of_ours(tmp_path: Path) -> None:
+    """Its folder is the one given; an inheritable descriptor stays here."""
+    leaking = os.dup(1)
+    os.set_inheritable(leaking, True)
+    try:
+        run = command(sys.executable, "-I", "-S", "-c", LOOK, str(leaking), cwd=str(tmp_path))
+        finish(run)
+    finally:
+        os.close(leaking)
 
-    result = asyncio.run(shell("true")(clock=lambda: next(ticks)))
+    own = f"True True {tmp_path.resolve()}"
+    assert run.output.decode().splitlines() == ["[0, 1, 2]", "False", own, "/dev/null"]
 
-    assert (result.started_at, result.ended_at) == (1000.0, 1060.0)
-    assert seconds(result) < SLACK
+
+def test_a_program_is_looked_for_as_a_shell_does(tmp_path: Path) -> None:
+    """In the folders of the child's own PATH, in order; an empty one is where it works."""
+    for folder, said in (("first", "1"), ("second", "2"), (".", "3")):
+        program = tmp_path / folder / "tool"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\necho {said}\n", encoding="utf-8")
+        program.chmod(0o755)
+    path = f"{tmp_path}/none:{tmp_path}/second:{tmp_path}/first"
+
+    for searched, found in ((path, b"2\n"), (f":{path}", b"3\n")):
+        run = command("tool", cwd=str(tmp_path))
+        run.path = searched
+        finish(run)
+        assert run.output == found
 
 
 @pytest.mark.parametrize("marker", ["", "a\0b"])
@@ -206,7 +234,7 @@ def test_p1_a_wall_deadline_ends_the_whole_tree() -> None:
     """P1: a descendant that holds the output does not keep the caller waiting."""
     result = finish(shell("sleep 300 & wait", wall_seconds=0.3))
 
-    assert (result.ended_by, result.timed_out) == (EndedBy.WALL_DEADLINE, True)
+    assert (result.ended_by, result.ended_by.is_deadline) == (EndedBy.WALL_DEADLINE, True)
     assert result.exit_code == -15
     assert seconds(result) < 0.3 + SLACK
 
@@ -217,7 +245,7 @@ def test_a_silent_agent_ends_by_the_idle_deadline() -> None:
 
     result = finish(run)
 
-    assert (result.ended_by, result.timed_out) == (EndedBy.IDLE_DEADLINE, True)
+    assert (result.ended_by, result.ended_by.is_deadline) == (EndedBy.IDLE_DEADLINE, True)
     assert run.output == b"started\n"
     assert 0.3 < seconds(result) < 0.4 + SLACK
 
@@ -277,7 +305,7 @@ def test_p2_an_agent_that_stays_after_its_result_is_ended() -> None:
 
     result = finish(run)
 
-    assert (result.ended_by, result.timed_out) == (EndedBy.TERMINAL_GRACE, False)
+    assert (result.ended_by, result.ended_by.is_deadline) == (EndedBy.TERMINAL_GRACE, False)
     assert run.output == b"working\n" + TERMINAL
     assert seconds(result) < 0.4 + SLACK
 
@@ -301,7 +329,7 @@ def test_a_result_just_before_the_wall_deadline_is_in_time() -> None:
 
     result = finish(run)
 
-    assert (result.ended_by, result.timed_out) == (EndedBy.TERMINAL_GRACE, False)
+    assert (result.ended_by, result.ended_by.is_deadline) == (EndedBy.TERMINAL_GRACE, False)
 
 
 def test_talking_on_after_the_result_does_not_beat_the_wall_deadline() -> None:
@@ -314,7 +342,7 @@ def test_talking_on_after_the_result_does_not_beat_the_wall_deadline() -> None:
 
     result = finish(run)
 
-    assert (result.ended_by, result.timed_out) == (EndedBy.WALL_DEADLINE, True)
+    assert (result.ended_by, result.ended_by.is_deadline) == (EndedBy.WALL_DEADLINE, True)
 
 
 def test_silence_after_the_result_is_the_graces_matter() -> None:
@@ -335,7 +363,7 @@ def test_an_agent_is_ended_once_nothing_more_matters() -> None:
 
     result = finish(run)
 
-    assert (result.ended_by, result.timed_out) == (EndedBy.STOPPED_EARLY, False)
+    assert (result.ended_by, result.ended_by.is_deadline) == (EndedBy.STOPPED_EARLY, False)
     assert run.output == SETTLED
     assert seconds(result) < 0.4 + SLACK
 

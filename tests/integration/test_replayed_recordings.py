@@ -17,18 +17,12 @@ from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import RunEnd, decide_outcome
 from routing_action.files.redaction import Redactor
 from routing_action.run.output.capture import TranscriptSink
-from routing_action.run.process.capabilities import Capabilities
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.replay.recordings import ReplaySet
+from tests.fakes.children import LESSER_SYSTEMS, lacking
 from tests.support.recorded import Recording, recordings
 
 LIMITS = ProcessLimits(wall_seconds=60)
-LESS = {
-    "no pidfd": Capabilities(pidfd=False),
-    "no proc": Capabilities(proc=False),
-    "no subreaper": Capabilities(subreaper=False),
-    "nothing": Capabilities(pidfd=False, waitid=False, proc=False, subreaper=False),
-}
 EVERY = recordings("cli")
 AT_ONCE = 4
 
@@ -54,9 +48,7 @@ def make_set(folder: Path, chosen: list[Recording]) -> ReplaySet:
     return ReplaySet(folder)
 
 
-async def replay(
-    recorded: ReplaySet, one: Recording, number: int, less: Capabilities, folder: Path
-) -> Replayed:
+async def replay(recorded: ReplaySet, one: Recording, number: int, folder: Path) -> Replayed:
     evidence = EvidenceCollector(one.provider, one.tokens)
     context = ReadContext(may_name=evidence.prefilter.may_name)
     reader = all_providers()[one.provider].reader(context)
@@ -73,34 +65,31 @@ async def replay(
         stderr=TranscriptSink(folder / f"{number}.err", Redactor(), reader.feed_stderr),
         limits=LIMITS,
         marker=str(uuid.uuid4()),
-        capabilities=less,
     )
     evidence.extend(reader.finish(one.exit_code))
     return Replayed(result, reader, evidence)
 
 
-async def replay_all(
-    recorded: ReplaySet, chosen: list[Recording], less: Capabilities, folder: Path
-) -> list[Replayed]:
+async def replay_all(recorded: ReplaySet, chosen: list[Recording], folder: Path) -> list[Replayed]:
     places = asyncio.Semaphore(AT_ONCE)
 
     async def place(number: int, one: Recording) -> Replayed:
         async with places:
-            return await replay(recorded, one, number, less, folder)
+            return await replay(recorded, one, number, folder)
 
     return await asyncio.gather(*(place(*item) for item in enumerate(chosen)))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no process groups")
-@pytest.mark.parametrize("name", LESS)
+@pytest.mark.parametrize("name", LESSER_SYSTEMS)
 def test_a_system_that_offers_less_changes_no_verdict(name: str, tmp_path: Path) -> None:
-    """Without pidfd, /proc or a subreaper each recorded run is read and judged the same."""
+    """Whatever the system lacks, each recorded run is read and judged the same."""
     chosen = list(EVERY)
     recorded = make_set(tmp_path / "set", chosen)
-    for one, run in zip(
-        chosen, asyncio.run(replay_all(recorded, chosen, LESS[name], tmp_path)), strict=True
-    ):
+    with lacking(*LESSER_SYSTEMS[name]):
+        runs = asyncio.run(replay_all(recorded, chosen, tmp_path))
+    for one, run in zip(chosen, runs, strict=True):
         labelled = one.read_as()
         assert run.result.exit_code in (one.exit_code, 0), one.key
         assert run.evidence.hits == labelled.evidence.hits, one.key

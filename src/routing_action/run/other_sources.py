@@ -67,7 +67,7 @@ async def ask_version(
     version = match[0].decode("ascii", "replace") if match else None
     if result.ended_by is EndedBy.START_FAILED:
         return Answer(version, f"it does not start: {result.start_error}")
-    if result.timed_out:
+    if result.ended_by.is_deadline:
         return Answer(version, f"it gave no answer within {_LIMITS.wall_seconds:g} seconds")
     if result.exit_code != 0:
         said = (complaint.data or answer.data).decode("utf-8", "replace")

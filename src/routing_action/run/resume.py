@@ -19,7 +19,7 @@ from routing_action.results.journal import (
 )
 from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
-from routing_action.run.process.survivors import sweep_survivors
+from routing_action.run.process.descendants import sweep_survivors
 from routing_action.run.settings import RunSettings, agent_templates
 
 MOST_BATCHES = 50

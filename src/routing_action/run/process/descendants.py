@@ -1,158 +1,208 @@
-"""Finds, signals and reaps what a unit's process left behind, by its marker in /proc.
+"""Which processes belong to a unit, or to a batch that was killed; finds, ends and reaps them.
 
-Touches no process that it has not proven to belong to the unit, and never waits for any.
+Touches no process that is not proven to belong there, and never waits for one to obey.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import os
 import signal
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 
-from routing_action.run.process.capabilities import (
-    Capabilities,
-    become_subreaper,
-    list_children,
-)
-from routing_action.run.process.leader import is_unreaped_leader
-from routing_action.run.process.orphans import OrphanReaper
-from routing_action.run.process.proctable import (
-    ProcessRecord,
-    ProcessTable,
-    Walk,
-    descend,
-)
+import psutil
 
 MARKER_VARIABLE = "ROUTING_ACTION_UNIT"
 
-_shared_table = ProcessTable()
-_orphans = OrphanReaper()
+_PR_SET_CHILD_SUBREAPER = 36
+_CHILDREN_FILE = "/proc/self/task/{pid}/children"
+_NAME_LIMIT = 32
+_SWEEP_SECONDS = 3.0
+_PAUSE_SECONDS = 0.02
+_QUIET_LOOKS = 2
 
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The unit's members without the leader, living and dead.
-
-    `settled` is False where a process was just replacing its image, or the processes changed too
-    fast to be listed: only another look can then tell that nothing is left.
-    """
-
-    living: tuple[ProcessRecord, ...] = ()
-    zombies: tuple[ProcessRecord, ...] = ()
-    settled: bool = True
+_running: list[Descendants] = []
 
 
 class Descendants:
     """The processes of one unit other than its leader (the process that we started).
 
-    A process belongs to the unit if it is of our user and its environment holds exactly the
-    unit's marker; if it is in the session of the leader or of a member (a session can only be
-    inherited); or if its parent is the leader or a member. So a child that cleared its
-    environment is found as long as one of these ties holds. Once found, it stays known. Valid
-    only until the leader is reaped, since its number stands for its session until then.
+    A process belongs to the unit if its environment holds the unit's marker, or if its parent or
+    its session is that of the leader or of a member. On Linux we adopt orphans; one that shows
+    none of these signs belongs to the last running unit that can have left it, which is none that
+    was started when the orphan was there `earlier`. Once found, a process stays known.
     """
 
-    def __init__(
-        self,
-        marker: str,
-        leader: int,
-        capabilities: Capabilities,
-        table: ProcessTable = _shared_table,
-    ) -> None:
-        self._entry = f"\0{MARKER_VARIABLE}={marker}\0".encode()
+    def __init__(self, marker: str, leader: int, earlier: frozenset[int]) -> None:
+        self._marker = marker
         self._leader = leader
-        self._capabilities = capabilities
-        self._table = table
-        self._self = os.getpid()
-        # 0 stands for any session that began outside of our PID namespace.
-        self._foreign_sessions = {0, os.getsid(0)}
+        self._earlier = earlier
         self._sessions = {leader}
-        self._known: set[tuple[int, int]] = set()
-        self._since = 0
+        self._known: set[psutil.Process] = set()
+        _running.append(self)
 
-    def are_gone(self) -> bool:
-        """Whether a look at our own children proves that none is left; False where it does not.
+    def end(self) -> None:
+        """The leader is reaped: its number may soon stand for another process."""
+        _running.remove(self)
 
-        Only once the leader has ended: then all that it left has been given to us, the subreaper,
-        or hangs on what was. So nothing is left where each of our children was started as a unit's
-        leader. The leader itself must be listed too, since it is not reaped yet.
-        """
-        able = self._capabilities
-        if not (able.proc and able.subreaper and able.children and become_subreaper()):
-            return False
-        children = list_children() or ()
-        return self._leader in children and all(map(is_unreaped_leader, children))
-
-    def find(self, not_before: float) -> Snapshot:
-        """The members at that moment of the monotonic clock or later; empty without a /proc."""
-        if not self._capabilities.proc:
-            return Snapshot()
+    def find(self) -> list[psutil.Process]:
+        """Those that are alive, parents first; none where processes cannot be listed."""
+        leaders = {unit._leader for unit in _running}
+        orphans = find_orphans()
         try:
-            walk = self._table.walk(not_before)
-        except OSError:  # no descriptor left, say: the group can still be ended
-            return Snapshot(settled=False)
-        if self._capabilities.subreaper:
-            _orphans.collect(walk)
-        self._since = self._since or _start_of(self._leader, walk)
-        settled = walk.whole
-        members: list[ProcessRecord] = []
-        strangers: list[ProcessRecord] = []
-        for record in walk.records:
-            if record.start < self._since or record.pid in (self._leader, self._self):
-                continue
-            belongs = self._belongs(record, walk)
-            settled &= belongs is not None
-            (members if belongs else strangers).append(record)
-        members += descend(strangers, (self._leader, *(member.pid for member in members)))
-        for member in members:
-            self._known.add((member.pid, member.start))
-            self._sessions.add(member.session)
-        self._sessions -= self._foreign_sessions
-        return Snapshot(
-            living=tuple(member for member in members if not member.zombie),
-            zombies=tuple(member for member in members if member.zombie),
-            settled=settled,
+            listed = _list_all() if orphans is None else psutil.Process().children(recursive=True)
+        except (OSError, psutil.Error):
+            return []
+        found = _gather(
+            (process for process in listed if process.pid not in leaders),
+            lambda process: self._owns(process, orphans or frozenset()),
+            {self._leader},
+            self._sessions,
         )
+        self._known.update(found)
+        return [process for process in found if is_alive(process.pid)]
 
-    def send(self, member: ProcessRecord, number: signal.Signals) -> None:
-        """Signal a member unless its number already stands for another process."""
-        descriptor = self._open_pidfd(member.pid)
-        try:
-            if not member.is_current():
-                return
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                if descriptor is None:
-                    os.kill(member.pid, number)
-                else:
-                    signal.pidfd_send_signal(descriptor, number)
-        finally:
-            if descriptor is not None:
-                os.close(descriptor)
+    def _owns(self, process: psutil.Process, orphans: frozenset[int]) -> bool:
+        """Whether it is known, bears the marker, or is an orphan that no other unit can own."""
+        others = [unit for unit in _running if unit is not self]
+        marker = _marker(process)
+        if process in self._known or marker == self._marker:
+            return True
+        if process.pid not in orphans - self._earlier:
+            return False
+        return all(marker != unit._marker and process.pid in unit._earlier for unit in others)
 
-    def reap(self, zombies: tuple[ProcessRecord, ...]) -> None:
-        """Collect those dead members that were orphaned to us; the others are their parent's."""
-        for zombie in zombies:
-            if zombie.parent == self._self:
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(zombie.pid, os.WNOHANG)
 
-    def _open_pidfd(self, pid: int) -> int | None:
-        if self._capabilities.pidfd:
-            with contextlib.suppress(OSError):  # gone, or no descriptor left
-                return os.pidfd_open(pid)
+def find_orphans() -> frozenset[int] | None:
+    """The living orphans that we adopted, of any unit; None where we adopt none, or cannot tell.
+
+    Reaps the dead ones. A unit whose leader has ended left nothing where there is none: what a
+    process leaves is given to us, or is below what was. A look at all processes costs far more.
+    What we start for ourselves is in our session.
+    """
+    if not become_subreaper():
+        return None
+    not_adopted = {unit._leader for unit in _running}
+    living = set()
+    try:
+        for pid in _list_children():
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):  # reaped by now
+                if pid in not_adopted or os.getsid(pid) == os.getsid(0):
+                    continue
+                if not os.waitpid(pid, os.WNOHANG)[0]:
+                    living.add(pid)
+    except (OSError, psutil.Error):
+        return None
+    return frozenset(living)
+
+
+def sweep_survivors(markers: Collection[str]) -> tuple[str, ...]:
+    """Kill each process that bears one of the markers, what is below it and in its session.
+
+    Gives `PID NAME` of each, in the order in which they were found; takes three seconds at most.
+    We and our ancestors are spared, even if somebody put a marker on them.
+    """
+    killed: dict[psutil.Process, str] = {}
+    sessions: set[int] = set()
+    deadline = time.monotonic() + _SWEEP_SECONDS
+    quiet = 0
+    with contextlib.suppress(OSError, psutil.Error):  # processes cannot be listed
+        spared = {os.getpid(), *(one.pid for one in psutil.Process().parents())}
+        while markers and quiet < _QUIET_LOOKS and time.monotonic() < deadline:
+            others = (one for one in _list_all() if one.pid not in spared)
+            found = _gather(others, lambda one: _marker(one) in markers, set(), sessions)
+            living = [process for process in found if is_alive(process.pid)]
+            for process in living:
+                killed.setdefault(process, describe(process))
+                send(process, signal.SIGKILL)
+            quiet = 0 if living else quiet + 1
+            time.sleep(_PAUSE_SECONDS)
+    return tuple(killed.values())
+
+
+def send(process: psutil.Process, number: signal.Signals) -> None:
+    """Signal a process; nothing where it is gone and its number stands for another by now."""
+    with contextlib.suppress(psutil.Error):
+        process.send_signal(number)
+
+
+def is_alive(pid: int) -> bool:
+    """False for a number that nobody has, and for a dead process that is still to be reaped."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def describe(process: psutil.Process) -> str:
+    """`PID NAME`; a process chooses its own name, so it is kept short and on one line."""
+    try:
+        name = process.name()[:_NAME_LIMIT]
+    except psutil.Error:
+        name = "?"
+    return f"{process.pid} " + "".join(char if char.isprintable() else "?" for char in name)
+
+
+@functools.cache
+def become_subreaper() -> bool:
+    """Adopt the orphans of our children from now on; False where the system cannot do that.
+
+    prctl(2), PR_SET_CHILD_SUBREAPER: Linux.
+    """
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, TypeError, AttributeError):
+        return False
+    return bool(prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+def _gather(
+    candidates: Iterable[psutil.Process],
+    belongs: Callable[[psutil.Process], bool],
+    family: set[int],
+    sessions: set[int],
+) -> list[psutil.Process]:
+    """Those that belong, are below the family, or are in one of the sessions; adds theirs to both.
+
+    Candidates come parents first. Our own session, and 0 for one outside of our PID namespace,
+    are nobody's sign.
+    """
+    found = []
+    nobodys = {0, os.getsid(0)}
+    for process in candidates:
+        with contextlib.suppress(OSError, psutil.Error):  # gone by now, or another user's
+            session = os.getsid(process.pid)
+            if session in sessions or process.ppid() in family or belongs(process):
+                found.append(process)
+                family.add(process.pid)
+                sessions |= {session} - nobodys
+    return found
+
+
+def _list_all() -> list[psutil.Process]:
+    """Every process of the machine, the oldest first."""
+    found = psutil.process_iter(["create_time"])
+    return sorted(found, key=lambda process: process.info["create_time"] or 0.0)
+
+
+def _marker(process: psutil.Process) -> str | None:
+    try:
+        return process.environ().get(MARKER_VARIABLE)
+    except (OSError, psutil.Error):  # another user's, or gone
         return None
 
-    def _belongs(self, record: ProcessRecord, walk: Walk) -> bool | None:
-        """Whether a tie other than the parent holds; None where it cannot be told just now."""
-        if record.session in self._sessions or (record.pid, record.start) in self._known:
-            return True
-        if record.zombie:
-            return False
-        environment = walk.environment(record)
-        return None if environment is None else self._entry in b"\0" + environment + b"\0"
 
+def _list_children() -> list[int]:
+    """Our children, dead ones too: at least those that we adopted.
 
-def _start_of(pid: int, walk: Walk) -> int:
-    """When a process began, in clock ticks; 0, before all others, where it is not there."""
-    return next((record.start for record in walk.records if record.pid == pid), 0)
+    Orphans are given to our first thread (find_alive_thread in kernel/exit.c of Linux).
+    """
+    try:
+        listed = Path(_CHILDREN_FILE.format(pid=os.getpid())).read_bytes()
+    except OSError:  # not every kernel has it (CONFIG_PROC_CHILDREN)
+        return [child.pid for child in psutil.Process().children()]
+    return [int(pid) for pid in listed.split()]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import IO, Protocol
 
-READ_BYTES = 256 * 1024
-# More than the buffer of a pipe holds by default.
+READ_BYTES = 64 * 1024
+# As much as a pipe can hold, where the user may not enlarge it: pipe(7), pipe-max-size.
 _LAST_READS = 16
 
 
@@ -37,93 +35,57 @@ class OutputSink(Protocol):
 
 
 class OutputPipe:
-    """The read end of a pipe on the event loop.
+    """The read end of a pipe on the running event loop.
 
-    Reading never waits and goes on after a sink has failed, so that the child cannot block on
-    us; then the bytes are dropped. Calls `on_output` after each chunk, `on_failure` for the
-    first exception of the sink, `on_end` at the end of the stream.
+    Reading never waits and continues after the sink has failed, so that the child cannot block on
+    us; then the bytes are dropped, and `failure` holds the first exception. Calls `on_change`
+    after each chunk and at the end of the stream (`ended`).
     """
 
     def __init__(
-        self,
-        descriptor: int,
-        sink: OutputSink,
-        *,
-        on_output: Callable[[OutputSink], None],
-        on_failure: Callable[[Exception], None],
-        on_end: Callable[[], None],
+        self, stream: IO[bytes], sink: OutputSink, on_change: Callable[[OutputPipe], None]
     ) -> None:
         self.sink = sink
-        self._descriptor = descriptor
-        self._on_output = on_output
-        self._on_failure = on_failure
-        self._on_end = on_end
-        self._failed = False
-        self._sink_open = True
+        self.ended = False
+        self.failure: Exception | None = None
+        self._stream = stream
+        self._on_change = on_change
         self._loop = asyncio.get_running_loop()
-        os.set_blocking(descriptor, False)
-        _widen(descriptor)
+        os.set_blocking(stream.fileno(), False)
+        self._loop.add_reader(self._stream.fileno(), self._read)
 
-    def open(self) -> None:
-        """Start reading."""
-        self._loop.add_reader(self._descriptor, self._read)
-
-    @property
-    def ended(self) -> bool:
-        """True once the stream has ended or was closed."""
-        return self._descriptor < 0
-
-    def close(self) -> bool:
-        """Take what is in the pipe already and close the read end; the sink stays open.
-
-        False where something may still write: more output could have come.
-        """
+    def close(self) -> None:
+        """Take what is in the pipe already, close the read end and then the sink; call it once."""
         for _ in range(0 if self._loop.is_closed() else _LAST_READS):
             if self.ended or not self._read():
                 break
-        whole = self.ended
         self._shut()
-        return whole
-
-    def close_sink(self) -> None:
-        """Close the sink unless that was done; its exception goes to `on_failure`."""
-        if self._sink_open:
-            self._sink_open = False
-            self._guard(self.sink.close)
+        self._guard(self.sink.close)
 
     def _read(self) -> bool:
         """Take one chunk; False where nothing is there for now, or the stream has ended."""
         try:
-            chunk = os.read(self._descriptor, READ_BYTES)
+            chunk = os.read(self._stream.fileno(), READ_BYTES)
         except (BlockingIOError, InterruptedError):
             return False
         except OSError:
             chunk = b""
         if not chunk:
             self._shut()
-            self._on_end()
-            return False
-        if not self._failed:
+        elif self.failure is None:
             self._guard(self.sink.write, chunk)
-        self._on_output(self.sink)
-        return True
+        self._on_change(self)
+        return bool(chunk)
 
     def _shut(self) -> None:
         if not self.ended:
+            self.ended = True
             if not self._loop.is_closed():
-                self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+                self._loop.remove_reader(self._stream.fileno())
+            self._stream.close()
 
     def _guard(self, action: Callable[..., None], *arguments: bytes) -> None:
         try:
             action(*arguments)
         except Exception as error:  # a sink is another's code
-            self._failed = True
-            self._on_failure(error)
-
-
-def _widen(descriptor: int) -> None:
-    """Let a pipe hold a whole chunk, where the system can do that and allows it."""
-    with contextlib.suppress(AttributeError, OSError):
-        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, READ_BYTES)
+            self.failure = self.failure or error

@@ -9,26 +9,22 @@ holds a pipe, and its stream reader fails on long lines.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import shutil
+import signal
+import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import HarnessError, RoutingActionError
 from routing_action.evidence.transcript import EndedBy
-from routing_action.run.process.capabilities import (
-    Capabilities,
-    become_subreaper,
-    detect_capabilities,
-)
-from routing_action.run.process.descendants import MARKER_VARIABLE, Descendants
-from routing_action.run.process.leader import Leader, reap_abandoned
+from routing_action.run.process.descendants import MARKER_VARIABLE, Descendants, find_orphans
 from routing_action.run.process.limits import ProcessLimits
 from routing_action.run.process.pipes import OutputSink
-from routing_action.run.process.spawn import spawn
 from routing_action.run.process.supervision import Supervisor
 
 __all__ = ["MARKER_VARIABLE", "OutputSink", "ProcessLimits", "ProcessResult", "run_process"]
@@ -38,26 +34,16 @@ __all__ = ["MARKER_VARIABLE", "OutputSink", "ProcessLimits", "ProcessResult", "r
 class ProcessResult:
     """How a process ended.
 
-    `exit_code` is negative for a signal, and None if it never started or could not be told.
+    `exit_code` is negative for a signal, and None if it never started or nobody knows it.
     `start_error` says why it did not start, "" if it did. `survivors` lists, as `PID NAME`, the
-    processes that were still there at the end and had to be killed (a bounded list). `output_cut`
-    is True where something still held an output pipe when it was closed. `started_at` and
-    `ended_at` are seconds since the epoch; `duration_ms` is measured on a monotonic clock.
+    processes that were still there at the end and had to be killed (a bounded list).
     """
 
     ended_by: EndedBy
-    exit_code: int | None
-    start_error: str
-    survivors: tuple[str, ...]
-    duration_ms: int
-    started_at: float
-    ended_at: float
-    output_cut: bool = False
-
-    @property
-    def timed_out(self) -> bool:
-        """True where a deadline of ours ended the process."""
-        return self.ended_by.is_deadline
+    exit_code: int | None = None
+    start_error: str = ""
+    survivors: tuple[str, ...] = ()
+    duration_ms: int = 0
 
 
 async def run_process(
@@ -71,8 +57,6 @@ async def run_process(
     marker: str,
     cancel: asyncio.Event | None = None,
     hurry: asyncio.Event | None = None,
-    capabilities: Capabilities | None = None,
-    clock: Callable[[], float] = time.time,
 ) -> ProcessResult:
     """Run a command to its end, or end it; afterwards neither it nor its descendants are left.
 
@@ -87,102 +71,74 @@ async def run_process(
     short; a cancellation of the calling task ends it too, and raises `CancelledError` after the
     clean-up.
 
-    Raises `HarnessError` after the clean-up where a sink failed, and at once where the event loop
-    or the system cannot run children this way.
+    Raises `HarnessError` after the clean-up where a sink failed, and at once where the system
+    cannot run children this way.
     """
     if not marker or "\0" in marker:
         raise ValueError("the marker must be a text without a zero byte")
-    capabilities = capabilities or detect_capabilities()
-    _prepare(capabilities)
-    times = _Times(clock)
-    unwanted = cancel is not None and cancel.is_set()
-    environment = {**env, MARKER_VARIABLE: marker}
-    started = "" if unwanted else _start(argv, str(cwd), environment, capabilities)
-    if isinstance(started, str):
-        _raise_failure(_close(stdout) or _close(stderr))
-        ended_by = EndedBy.CANCELLED if unwanted else EndedBy.START_FAILED
-        return times.result(ended_by, start_error=started)
-    leader, descriptors = started
-    descendants = Descendants(marker, leader.pid, capabilities)
-    supervisor = Supervisor(leader, descendants, descriptors, (stdout, stderr), limits)
+    _prepare()
+    if cancel is not None and cancel.is_set():
+        return _not_started(EndedBy.CANCELLED, "", stdout, stderr)
+    begun = time.monotonic()
+    earlier = find_orphans() or frozenset()
     try:
-        ended_by = await supervisor.run(cancel, hurry)
+        child = _start(argv, str(cwd), {**env, MARKER_VARIABLE: marker})
+    except (OSError, ValueError) as error:
+        reason = _explain(error, argv, str(cwd), env)
+        return _not_started(EndedBy.START_FAILED, reason, stdout, stderr)
+    descendants = Descendants(marker, child.pid, earlier)
+    supervisor = Supervisor(child, descendants, (stdout, stderr), limits)
+    try:
+        ended_by = await supervisor.run(cancel or asyncio.Event(), hurry or asyncio.Event())
     finally:
         supervisor.release()
     if supervisor.cancelled:
         raise asyncio.CancelledError
     _raise_failure(supervisor.failure)
-    return times.result(
+    return ProcessResult(
         ended_by,
-        exit_code=leader.exit_code,
+        exit_code=supervisor.exit_code,
         survivors=supervisor.survivors,
-        output_cut=supervisor.output_cut,
+        duration_ms=round((time.monotonic() - begun) * 1000),
     )
 
 
-class _Times:
-    """When a run began, and the result with both times."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._started_at = clock()
-        self._begun = time.monotonic()
-
-    def result(
-        self,
-        ended_by: EndedBy,
-        *,
-        exit_code: int | None = None,
-        start_error: str = "",
-        survivors: tuple[str, ...] = (),
-        output_cut: bool = False,
-    ) -> ProcessResult:
-        return ProcessResult(
-            ended_by=ended_by,
-            exit_code=exit_code,
-            start_error=start_error,
-            survivors=survivors,
-            duration_ms=round((time.monotonic() - self._begun) * 1000),
-            started_at=self._started_at,
-            ended_at=self._clock(),
-            output_cut=output_cut,
-        )
-
-
-def _prepare(capabilities: Capabilities) -> None:
+def _prepare() -> None:
     if not hasattr(os, "killpg"):
         raise HarnessError(
             "this system has no process groups, so an agent could not be ended with its children",
             remedy="run the harness on Linux or macOS (on Windows: inside WSL)",
         )
-    if capabilities.subreaper:
-        become_subreaper()
-    reap_abandoned()
+    # A parent can have left it ignored, and then the exit codes of all children would be lost.
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        with contextlib.suppress(ValueError):  # not the main thread
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def _start(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], capabilities: Capabilities
-) -> tuple[Leader, tuple[int, int]] | str:
-    """The started process with the read ends of its stdout and stderr, or why it did not start."""
-    descriptors: list[int] = []
-    pid = 0
-    try:
-        for _ in range(2):
-            descriptors += os.pipe()  # not inheritable, by pipe2 where the system has it
-        out_read, out_write, err_read, err_write = descriptors
-        pid = spawn(_checked(argv), cwd, env, out_write, err_write)
-    except (OSError, ValueError) as error:
-        return _explain(error, argv, cwd, env)
-    finally:
-        for descriptor in descriptors[1::2] if pid else descriptors:
-            os.close(descriptor)
-    return Leader(pid, argv[0].rpartition("/")[2], capabilities), (out_read, err_read)
-
-
-def _checked(argv: Sequence[str]) -> list[str]:
+def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     if not argv or not argv[0]:
         raise ValueError("the command is empty")
-    return list(argv)
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+    )
+
+
+def _not_started(ended_by: EndedBy, reason: str, *sinks: OutputSink) -> ProcessResult:
+    failure = None
+    for sink in sinks:
+        try:
+            sink.close()
+        except Exception as error:  # a sink is another's code
+            failure = failure or error
+    _raise_failure(failure)
+    return ProcessResult(ended_by, start_error=reason)
 
 
 def _explain(
@@ -201,20 +157,12 @@ def _explain(
     return f"{name}: {what}: {error.strerror}"
 
 
-def _close(sink: OutputSink) -> Exception | None:
-    try:
-        sink.close()
-    except Exception as error:  # a sink is another's code
-        return error
-    return None
-
-
 def _raise_failure(error: Exception | None) -> None:
     if error is None:
         return
     if isinstance(error, RoutingActionError):
         raise error
     raise HarnessError(
-        f"the output of a process could not be taken: {error}",
-        remedy="see that the artifact folder can be written to and has space left",
+        f"the output of the agent could not be stored: {error}",
+        remedy="check that the artifact folder is writable and has free space",
     ) from error

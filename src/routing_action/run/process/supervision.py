@@ -6,26 +6,31 @@ Every wait in here is bounded, and none gives way to a cancellation before the c
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
+import os
 import signal
+import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable
+
+import psutil
 
 from routing_action.evidence.transcript import EndedBy
-from routing_action.run.process.descendants import Descendants
-from routing_action.run.process.event_watch import call_when_set
-from routing_action.run.process.leader import Leader
+from routing_action.run.process.descendants import (
+    Descendants,
+    describe,
+    find_orphans,
+    is_alive,
+    send,
+)
 from routing_action.run.process.limits import SETTLE_SECONDS, SWEEP_SECONDS, ProcessLimits
 from routing_action.run.process.pipes import OutputPipe, OutputSink
-from routing_action.run.process.proctable import ProcessRecord
 
 SURVIVORS_LISTED = 20
-
 _FIRST_PAUSE_SECONDS = 0.002
 _LAST_PAUSE_SECONDS = 0.02
-# Walks without a member that may be disturbed by unrelated processes before they are believed.
-_UNSETTLED_WALKS = 3
+_POLL_SECONDS = 0.02
 
 
 class Supervisor:
@@ -33,40 +38,30 @@ class Supervisor:
 
     def __init__(
         self,
-        leader: Leader,
+        child: subprocess.Popen[bytes],
         descendants: Descendants,
-        descriptors: tuple[int, int],
         sinks: tuple[OutputSink, OutputSink],
         limits: ProcessLimits,
     ) -> None:
         self.cancelled = False
-        self.output_cut = False
-        self.failure: Exception | None = None
-        self._leader = leader
+        self.exit_code: int | None = None
+        self._child = child
         self._descendants = descendants
         self._limits = limits
-        self._survivors: dict[tuple[int, int], str] = {}
+        self._survivors: dict[psutil.Process, str] = {}
         self._loop = asyncio.get_running_loop()
-        self._end: asyncio.Future[EndedBy] = self._loop.create_future()
-        self._exited: asyncio.Future[None] = self._loop.create_future()
-        self._drained: asyncio.Future[None] = self._loop.create_future()
-        self._patience: asyncio.Future[None] = self._loop.create_future()
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._stops: list[Callable[[], None]] = []
-        self._started = self._loop.time()
-        self._last_output = self._started
+        self._news: asyncio.Future[None] = self._loop.create_future()
+        self._watches: list[asyncio.Task[bool]] = []
+        self._pidfd = -1
+        self._ended_by: EndedBy | None = None
+        self._exited = self._swept = False
+        self._started = self._last_output = self._loop.time()
         self._terminal_at: float | None = None
-        self._quiet_since = 0.0
-        self._pipes = tuple(
-            OutputPipe(
-                descriptor,
-                sink,
-                on_output=self._on_output,
-                on_failure=self._on_failure,
-                on_end=self._on_stream_end,
-            )
-            for descriptor, sink in zip(descriptors, sinks, strict=True)
-        )
+        self._pipes = [
+            OutputPipe(stream, sink, self._on_change)
+            for stream, sink in zip((child.stdout, child.stderr), sinks, strict=True)
+            if stream is not None
+        ]
 
     @property
     def survivors(self) -> tuple[str, ...]:
@@ -76,236 +71,214 @@ class Supervisor:
         more = len(names) - len(listed)
         return (*listed, f"and {more} more") if more else listed
 
-    async def run(
-        self, cancel: asyncio.Event | None, hurry: asyncio.Event | None = None
-    ) -> EndedBy:
+    @property
+    def failure(self) -> Exception | None:
+        """What went wrong with the output, if anything."""
+        return next((pipe.failure for pipe in self._pipes if pipe.failure), None)
+
+    async def run(self, cancel: asyncio.Event, hurry: asyncio.Event) -> EndedBy:
         """Wait for the end or bring it about; afterwards the process and its tree are gone.
 
         `cancel` ends the process, `hurry` cuts every grace short.
         """
-        self._arm(cancel, hurry)
-        await self._wait(self._end, None)
-        ended_by = self._end.result()
+        with contextlib.suppress(AttributeError, OSError):  # not here: the end is polled for
+            self._pidfd = os.pidfd_open(self._child.pid)
+            self._loop.add_reader(self._pidfd, self._on_exit)
+        self._watch(cancel, lambda: self._finish(EndedBy.CANCELLED))
+        self._watch(hurry, self._tell)
+        ended_by = await self._wait_for_end()
         drain_seconds = self._limits.drain_seconds
         if ended_by is not EndedBy.EXIT:
-            not_before = await self._terminate()
-        elif await self._wait(self._drained, drain_seconds):
-            if self._descendants.are_gone():
-                await self._reap()
-                return ended_by
-            not_before = await self._settle(self._quiet_since)
+            in_time = await self._terminate(hurry)
         else:
-            not_before = time.monotonic()
-            drain_seconds = min(drain_seconds, SETTLE_SECONDS)
-        await self._sweep(not_before)
-        await self._reap()
-        await self._wait(self._drained, drain_seconds)
+            in_time = await self._wait(self._is_drained, drain_seconds)
+            if not in_time:
+                drain_seconds = min(drain_seconds, SETTLE_SECONDS)
+        await self._sweep(SETTLE_SECONDS if in_time else 0.0)
+        await self._wait(self._is_drained, drain_seconds)
         return ended_by
 
     def release(self) -> None:
-        """Kill what is left, and give up timers, descriptors and sinks; never waits for long.
+        """Reap the process, and give up descriptors and sinks; never waits for long.
 
-        After a whole `run` nothing is left to kill; the rest matters where the event loop was
-        torn down under us.
+        Where the event loop was torn down under us, all that is left is killed first.
         """
-        if not self._leader.reaped:
-            self._kill(self._descendants.find(time.monotonic()).living)
-            self._leader.abandon()
-        if not self._leader.reaped:
-            self._survivors[self._leader.pid, 0] = f"{self._leader.pid} {self._leader.name}"
+        if not self._swept:
+            self._kill(self._descendants.find())
+        self._signal_group(signal.SIGKILL)
+        end = time.monotonic() + SETTLE_SECONDS
+        while not (self._reap() and (self._swept or not find_orphans())) and time.monotonic() < end:
+            time.sleep(_FIRST_PAUSE_SECONDS)
+        if self._child.returncode is None:  # stuck in the kernel; Popen asks again from now on
+            with contextlib.suppress(psutil.Error):
+                self._kill([psutil.Process(self._child.pid)])
+        self._descendants.end()
+        self._unwatch()
         for pipe in self._pipes:
-            self.output_cut |= not pipe.close()
-        for timer in self._timers.values():
-            timer.cancel()
-        for stop in self._stops:
-            stop()
-        self._leader.unwatch(self._loop)
-        for pipe in self._pipes:
-            pipe.close_sink()
+            pipe.close()
 
     # --- what can end the process ---------------------------------------------------------------
 
-    def _arm(self, cancel: asyncio.Event | None, hurry: asyncio.Event | None) -> None:
-        for pipe in self._pipes:
-            pipe.open()
-        self._leader.watch(self._loop, self._on_exit)
-        self._timer("wall", self._started + self._limits.wall_seconds, self._on_wall)
-        if self._limits.idle_seconds is not None:
-            self._timer("idle", self._started + self._limits.idle_seconds, self._on_idle)
-        if cancel is not None:
-            self._stops.append(call_when_set(cancel, lambda: self._finish(EndedBy.CANCELLED)))
-        if hurry is not None:
-            self._stops.append(call_when_set(hurry, self._lose_patience))
-
-    def _timer(self, name: str, when: float, action: Callable[[], None]) -> None:
-        self._timers[name] = self._loop.call_at(when, action)
-
-    def _finish(self, ended_by: EndedBy) -> None:
+    async def _wait_for_end(self) -> EndedBy:
         """The first reason stands."""
-        if not self._end.done() and not self._loop.is_closed():
-            self._end.set_result(ended_by)
+        while self._ended_by is None:
+            due, reason = self._next_deadline()
+            left = due - self._loop.time()
+            if left <= 0:
+                self._finish(reason)
+            else:
+                await self._wait_for_news(left)
+        return self._ended_by
+
+    def _next_deadline(self) -> tuple[float, EndedBy]:
+        """When the process is out of time if nothing more happens, and for which reason."""
+        limits = self._limits
+        wall, reason = self._started + limits.wall_seconds, EndedBy.WALL_DEADLINE
+        if self._terminal_at is None:
+            idle_seconds = math.inf if limits.idle_seconds is None else limits.idle_seconds
+            idle = self._last_output + idle_seconds
+            return min((wall, reason), (idle, EndedBy.IDLE_DEADLINE))
+        if wall - self._terminal_at < limits.terminal_grace_seconds:
+            reason = EndedBy.TERMINAL_GRACE  # it had only just printed its terminal event
+        grace = self._last_output + limits.terminal_grace_seconds
+        return min((wall, reason), (grace, EndedBy.TERMINAL_GRACE))
+
+    def _finish(self, reason: EndedBy) -> None:
+        self._ended_by = self._ended_by or reason
+        self._tell()
 
     def _on_exit(self) -> None:
-        self._quiet_since = time.monotonic()
-        if not self._exited.done():
-            self._exited.set_result(None)
-        self._lose_patience()
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+        self._exited = True
         self._finish(EndedBy.EXIT)
 
-    def _lose_patience(self) -> None:
-        if not self._patience.done() and not self._loop.is_closed():
-            self._patience.set_result(None)
-
-    def _on_output(self, sink: OutputSink) -> None:
+    def _on_change(self, pipe: OutputPipe) -> None:
+        if pipe.failure is not None:
+            self._finish(EndedBy.CANCELLED)
+        if pipe.ended:
+            self._tell()
+            return
         self._last_output = self._loop.time()
         if self._terminal_at is not None:
             return
-        if sink.terminal_seen:
+        if pipe.sink.terminal_seen:
             self._terminal_at = self._last_output
-            self._on_terminal()
-        elif sink.settled:
+            self._tell()
+        elif pipe.sink.settled:
             self._finish(EndedBy.STOPPED_EARLY)
 
-    def _on_failure(self, error: Exception) -> None:
-        if self.failure is None:
-            self.failure = error
-        self._finish(EndedBy.CANCELLED)
+    def _watch(self, event: asyncio.Event, action: Callable[[], None]) -> None:
+        task = self._loop.create_task(event.wait())
+        task.add_done_callback(lambda task: None if task.cancelled() else action())
+        self._watches.append(task)
 
-    def _on_stream_end(self) -> None:
-        if all(pipe.ended for pipe in self._pipes) and not self._drained.done():
-            self._quiet_since = time.monotonic()
-            self._drained.set_result(None)
+    def _unwatch(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop was closed under us
+            for task in self._watches:
+                task.cancel()
+            if self._pidfd >= 0:
+                self._loop.remove_reader(self._pidfd)
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
 
-    def _on_wall(self) -> None:
-        """Out of time; a process that has only just printed its terminal event is not late."""
-        grace = self._limits.terminal_grace_seconds
-        terminal = self._terminal_at
-        in_time = terminal is not None and self._loop.time() - terminal < grace
-        self._finish(EndedBy.TERMINAL_GRACE if in_time else EndedBy.WALL_DEADLINE)
+    # --- how it is ended ------------------------------------------------------------------------
 
-    def _on_idle(self) -> None:
-        """Silent for too long, unless it was not; after a terminal event the grace rules."""
-        due = self._last_output + (self._limits.idle_seconds or 0.0)
-        if self._terminal_at is not None:
-            return
-        if due > self._loop.time():
-            self._timer("idle", due, self._on_idle)
-        else:
-            self._finish(EndedBy.IDLE_DEADLINE)
+    async def _terminate(self, hurry: asyncio.Event) -> bool:
+        """Ask everything to end; whether the process did so within its grace."""
+        for member in self._descendants.find():
+            with contextlib.suppress(OSError):  # gone by now
+                if os.getpgid(member.pid) != self._child.pid:
+                    send(member, signal.SIGTERM)
+        self._signal_group(signal.SIGTERM)
+        grace = self._limits.term_grace_seconds
+        if self._ended_by is EndedBy.CANCELLED:
+            grace = min(grace, self._limits.cancel_grace_seconds)
+        await self._wait(lambda: self._exited or hurry.is_set(), grace)
+        return self._exited
 
-    def _on_terminal(self) -> None:
-        due = self._last_output + self._limits.terminal_grace_seconds
-        if due > self._loop.time():
-            self._timer("terminal", due, self._on_terminal)
-        else:
-            self._finish(EndedBy.TERMINAL_GRACE)
-
-    # --- how it is ended --------------------------------------------------------------------------
-
-    async def _terminate(self) -> float:
-        """Ask everything to end, and wait for the leader as long as the grace lasts."""
-        members = self._descendants.find(time.monotonic()).living
-        self._leader.signal_group(signal.SIGTERM)
-        for member in members:
-            if member.group != self._leader.pid:
-                self._descendants.send(member, signal.SIGTERM)
-        cancelled = self._end.result() is EndedBy.CANCELLED
-        limits = self._limits
-        grace = limits.cancel_grace_seconds if cancelled else limits.term_grace_seconds
-        await self._wait(self._patience, min(grace, limits.term_grace_seconds))
-        if self._exited.done():
-            return await self._settle(time.monotonic())
-        return time.monotonic()
-
-    async def _settle(self, not_before: float) -> float:
-        """Give members a moment to end by themselves: they may only just have seen the leader go.
-
-        Both take and return the moment since when a look at the processes holds.
-        """
-        end = self._loop.time() + SETTLE_SECONDS
-        for pause in _pauses():
-            living = self._descendants.find(not_before).living
-            if not living or self._loop.time() >= end:
-                break
-            await self._pause(pause)
-            not_before = time.monotonic()
-        return not_before
-
-    async def _sweep(self, not_before: float) -> None:
+    async def _sweep(self, patience_seconds: float) -> None:
         """Kill what is left, in rounds, since it can fork meanwhile; list it as survivors.
 
-        The first look may be one that another unit took since `not_before`.
+        It first has so many seconds to end by itself: it may only just have seen its parent go.
         """
-        deadline = self._loop.time() + SWEEP_SECONDS
-        quiet_walks = 0
-        for pause in _pauses():
-            found = self._descendants.find(not_before)
-            self._leader.signal_group(signal.SIGKILL)
-            self._kill(found.living)
-            self._descendants.reap(found.zombies)
-            quiet_walks = 0 if found.living else quiet_walks + 1
-            believed = quiet_walks >= (1 if found.settled else _UNSETTLED_WALKS)
-            if self._exited.done() and believed:
-                return
-            if self._loop.time() >= deadline:
-                return
-            await self._pause(pause)
-            not_before = time.monotonic()
+        kill_at = self._loop.time() + patience_seconds
+        pause = _FIRST_PAUSE_SECONDS
+        before: object = ...
+        while (orphans := find_orphans()) or orphans is None or not self._exited:
+            now = self._loop.time()
+            living = self._descendants.find()
+            if now >= kill_at:
+                self._signal_group(signal.SIGKILL)
+                self._kill(living)
+            # None of ours twice, and nothing has changed meanwhile: none is left.
+            done = self._exited and not living and orphans == before
+            if done or now >= kill_at + SWEEP_SECONDS:
+                break
+            before = ... if living else orphans
+            await self._wait(lambda: False, pause)
+            pause = min(pause * 1.5, _LAST_PAUSE_SECONDS)
+        self._signal_group(signal.SIGKILL)
+        self._swept = True
 
-    async def _reap(self) -> None:
-        """Take the leader's exit code, and let no member of its group stay as a zombie."""
-        end = self._loop.time() + SETTLE_SECONDS
-        for pause in _pauses():
-            gone = self._leader.reap() and not self._leader.reap_group()
-            if gone or self._loop.time() >= end:
-                return
-            await self._pause(pause)
-
-    def _kill(self, members: Sequence[ProcessRecord]) -> None:
+    def _kill(self, members: Iterable[psutil.Process]) -> None:
         for member in members:
-            self._survivors[member.pid, member.start] = str(member)
-            self._descendants.send(member, signal.SIGKILL)
+            self._survivors.setdefault(member, describe(member))
+            send(member, signal.SIGKILL)
 
-    # --- waiting ----------------------------------------------------------------------------------
+    def _signal_group(self, number: signal.Signals) -> None:
+        """Signal the whole group; nothing once the leader is reaped, as the number is free then."""
+        if self._child.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, number)
 
-    async def _pause(self, seconds: float) -> None:
-        await self._wait(self._loop.create_future(), seconds)
+    def _reap(self) -> bool:
+        """Take the exit code if the process has ended; None where somebody else took it."""
+        if self._child.returncode is not None:
+            return True
+        try:
+            pid, status = os.waitpid(self._child.pid, os.WNOHANG)
+        except ChildProcessError:
+            self._child.returncode = 0  # only so that Popen does not look for it
+            return True
+        if pid:
+            self.exit_code = self._child.returncode = os.waitstatus_to_exitcode(status)
+        return pid != 0
 
-    async def _wait(self, future: asyncio.Future[Any], seconds: float | None) -> bool:
-        """True once the future is done, False after so many seconds.
+    # --- waiting --------------------------------------------------------------------------------
 
-        A cancellation of our task ends the process, but not this wait: it is kept in `cancelled`
-        and raised by the caller after the clean-up.
+    def _tell(self) -> None:
+        if not self._news.done():
+            self._news.set_result(None)
+
+    async def _wait_for_news(self, seconds: float) -> None:
+        """Wait until something happens, or so many seconds.
+
+        A cancellation of our task ends the process, but no wait: it is kept in `cancelled`, and
+        raised by the caller after the clean-up.
         """
-        deadline = None if seconds is None else self._loop.time() + seconds
-        while not future.done():
-            left = None if deadline is None else deadline - self._loop.time()
-            if left is not None and left <= 0:
+        if self._news.done():
+            self._news = self._loop.create_future()
+        polling = self._pidfd < 0 and not self._exited
+        try:
+            await asyncio.wait(
+                [self._news], timeout=min(seconds, _POLL_SECONDS) if polling else seconds
+            )
+        except asyncio.CancelledError:
+            self.cancelled = True
+            self._finish(EndedBy.CANCELLED)
+        if polling and not is_alive(self._child.pid):
+            self._on_exit()
+
+    async def _wait(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Wait until it is done; False after so many seconds."""
+        end = self._loop.time() + seconds
+        while not done():
+            left = end - self._loop.time()
+            if left <= 0:
                 return False
-            waiter = self._loop.create_future()
-            wake = partial(_wake, waiter)
-            future.add_done_callback(wake)
-            timer = None if left is None else self._loop.call_later(left, wake, future)
-            try:
-                await waiter
-            except asyncio.CancelledError:
-                self.cancelled = True
-                self._finish(EndedBy.CANCELLED)
-            finally:
-                future.remove_done_callback(wake)
-                if timer is not None:
-                    timer.cancel()
+            await self._wait_for_news(left)
         return True
 
-
-def _wake(waiter: asyncio.Future[None], _future: asyncio.Future[Any]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
-
-
-def _pauses() -> Iterator[float]:
-    """Ever longer pauses between walks, in seconds, without end."""
-    pause = _FIRST_PAUSE_SECONDS
-    while True:
-        yield pause
-        pause = min(pause * 1.5, _LAST_PAUSE_SECONDS)
+    def _is_drained(self) -> bool:
+        return all(pipe.ended for pipe in self._pipes)
