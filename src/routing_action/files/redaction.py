@@ -88,7 +88,6 @@ class _Matcher:
 
     def __init__(self, forms: list[bytes]) -> None:
         self._pattern = re.compile(b"|".join(map(re.escape, forms)))
-        self._needles = _without_supersets(forms)
         self._ordered = sorted(forms)
         self._longest = len(forms[0])
         keys = sorted({form[:_KEY_BYTES] for form in forms})
@@ -119,7 +118,7 @@ class _Matcher:
 
     def _may_match(self, data: bytes) -> bool:
         """Plain searches first: they run ten times as fast as one pattern of many branches."""
-        return any(needle in data for needle in self._needles)
+        return any(form in data for form in self._ordered)
 
     def _hold(self, data: bytes, start: int) -> int:
         """Where the longest end begins that is a proper beginning of a string; else the length."""
@@ -249,12 +248,3 @@ def _encode(value: str) -> bytes:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return value.encode("utf-8", "surrogatepass")
-
-
-def _without_supersets(forms: list[bytes]) -> tuple[bytes, ...]:
-    """The forms that contain no other form: where none of them is, none at all is."""
-    kept: list[bytes] = []
-    for form in reversed(forms):
-        if not any(shorter in form for shorter in kept):
-            kept.append(form)
-    return tuple(kept)
