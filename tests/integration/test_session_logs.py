@@ -56,9 +56,7 @@ class Bench:
         self.clock = 1_700_000_000
 
     def logs(self, *globs: str, **limits: int) -> SessionLogs:
-        logs = SessionLogs(globs or (GLOB,), self.home, **limits)
-        logs.snapshot()
-        return logs
+        return SessionLogs(globs or (GLOB,), self.home, **limits)
 
     def path(self, name: str) -> Path:
         path = self.home / ".agent" / name
@@ -155,25 +153,13 @@ def test_one_file_can_be_named(bench: Bench) -> None:
 
 
 def test_there_is_one_snapshot_for_an_agent_and_batch(bench: Bench) -> None:
-    """Asking again walks nothing; each unit's end walks once."""
+    """It is taken at the start; each unit's end walks once."""
     bench.append("d/a.jsonl", b"x\n")
     logs = bench.logs()
     walk = list(bench.disk.listed)
     assert set(walk) == {str(bench.home / ".agent"), str(bench.home / ".agent/d")}
-    logs.snapshot()
-    logs.snapshot()
-    assert bench.disk.listed == walk
     logs.new_lines()
     assert bench.disk.listed == [*walk, *walk]
-
-
-def test_without_a_snapshot_the_first_call_takes_one_and_credits_nobody(bench: Bench) -> None:
-    """It cannot know what is old."""
-    bench.append("a.jsonl", b"old\n")
-    logs = SessionLogs([GLOB], bench.home)
-    assert logs.new_lines() == []
-    path = bench.append("a.jsonl", b"new\n")
-    assert logs.new_lines() == [(str(path), b"new\n")]
 
 
 def test_a_folder_that_does_not_exist_yet_is_found_later(bench: Bench) -> None:
@@ -437,7 +423,6 @@ def test_a_glob_matches_whole_paths(
     """One star stays in its folder, two cross folders; other signs stand for themselves."""
     home = tmp_path / "me [x]"
     logs = SessionLogs([f"{home}/{glob}" if is_absolute else glob], home)
-    logs.snapshot()
     (home / path).parent.mkdir(parents=True)
     (home / path).write_bytes(b"x\n")
     assert [Path(found) for found, _ in logs.new_lines()] == [home / path] * matches

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from routing_action.errors import HarnessError
 
@@ -48,8 +52,17 @@ _CONFIGURATION = (
     "safe.directory=*",
 )
 
+_MOST_COMPLAINT = 1 << 16
 _REMARKS = ("warning:", "hint:")
 _NO_WORK_TREE = (b"not a git repository", b"must be run in a work tree")
+
+
+class Ended(NamedTuple):
+    """How git ended: its exit code, None where it took too long, and what it printed."""
+
+    code: int | None
+    stdout: bytes
+    stderr: bytes
 
 
 def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> str:
@@ -58,21 +71,48 @@ def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_
     Raises HarnessError where git is missing, takes too long or exits with another code than 0.
     """
     done = _start(args, cwd, timeout_seconds)
-    if done.returncode != 0:
+    if done.code != 0:
         raise HarnessError(
-            f"git {args[0]} failed in {cwd} with exit code {done.returncode}: "
+            f"git {args[0]} failed in {cwd} with exit code {done.code}: "
             f"{first_complaint(done.stderr)}",
             remedy=f"run `git {args[0]}` in that folder by hand to see why",
         )
     return os.fsdecode(done.stdout)
 
 
-def find_git(search_path: str) -> str:
-    """The program on a PATH; HarnessError where there is none."""
-    program = shutil.which("git", path=search_path)
+def start_git(
+    words: Sequence[str], cwd: Path, environ: Mapping[str, str], timeout_seconds: float
+) -> Ended:
+    """Run git with this environment alone; HarnessError where there is no git on its PATH.
+
+    It is cut off from the terminal, where ssh would ask, and leads a group of its own, so that
+    all its processes can be ended. Files for the output do not wait for a connection that ssh
+    keeps open for later.
+    """
+    program = shutil.which("git", path=environ.get("PATH", os.defpath))
     if program is None:
         raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
-    return program
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        child = subprocess.Popen(
+            [program, *words],
+            cwd=cwd,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        code: int | None = None
+        with suppress(subprocess.TimeoutExpired):
+            try:
+                code = child.wait(timeout_seconds)
+            finally:
+                if code is None:
+                    os.killpg(child.pid, signal.SIGKILL)
+                    child.wait()
+        stdout.seek(0)
+        stderr.seek(0)
+        return Ended(code, stdout.read(), stderr.read(_MOST_COMPLAINT))
 
 
 def first_complaint(stderr: bytes) -> str:
@@ -87,8 +127,8 @@ def find_work_tree(folder: Path) -> Path | None:
 
     Raises HarnessError where git is missing, or refuses for another reason.
     """
-    done = _start(("rev-parse", "--show-toplevel"), folder, TIMEOUT_SECONDS)
-    if done.returncode == 0:
+    done = _start(("rev-parse", "--show-toplevel"), folder)
+    if done.code == 0:
         return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
     if any(reason in done.stderr for reason in _NO_WORK_TREE):
         return None
@@ -118,25 +158,15 @@ def resolve(folder: Path, name: str) -> str | None:
         return None
 
 
-def _start(
-    args: Sequence[str], cwd: Path, timeout_seconds: float
-) -> subprocess.CompletedProcess[bytes]:
+def _start(args: Sequence[str], cwd: Path, timeout_seconds: float = TIMEOUT_SECONDS) -> Ended:
     if not cwd.is_dir():
         raise HarnessError(f"{cwd} is not a folder", remedy="name a folder that exists")
-    search_path = os.environ.get("PATH", os.defpath)
     options = [word for setting in _CONFIGURATION for word in ("-c", setting)]
-    try:
-        return subprocess.run(
-            [find_git(search_path), *options, *args],
-            cwd=cwd,
-            env={**_FIXED, "PATH": search_path},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+    environment = {**_FIXED, "PATH": os.environ.get("PATH", os.defpath)}
+    ended = start_git((*options, *args), cwd, environment, timeout_seconds)
+    if ended.code is None:
         raise HarnessError(
             f"git {args[0]} did not end within {timeout_seconds:g} s in {cwd}",
             remedy="look for a slow or network file system, or a lock that git waits for",
-        ) from error
+        )
+    return ended

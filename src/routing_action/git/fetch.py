@@ -6,17 +6,13 @@ address with its credentials.
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from routing_action.errors import HarnessError, UsageError
 from routing_action.files.redaction import MASK, Redactor, secret_values
-from routing_action.git.command import find_git, first_complaint, run_git
+from routing_action.git.command import first_complaint, run_git, start_git
 
 FETCH_TIMEOUT_SECONDS = 600.0
 FULL_HISTORY = (
@@ -46,7 +42,6 @@ _COMMIT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
 _USER_IN_URL = re.compile(r"(?<=://)[^\s'\"]*@")
 _QUERY_OF_URL = re.compile(r"(://[^\s'\"?]*\?)[^\s'\"]+")
 _TOKEN = re.compile(r"\b(?:gh[a-z]_|github_pat_|glpat-)[\w-]+")
-_MOST_SHOWN = 1 << 16
 
 
 class NotThereError(HarnessError):
@@ -69,19 +64,18 @@ def fetch(
     HarnessError where git is missing, takes too long or fails, with the first line that git
     complained in.
     """
-    program = find_git(environ.get("PATH", os.defpath))
     settings = [word for setting in _CONFIGURATION for word in ("-c", setting)]
-    command = [program, *settings, "fetch", *_OPTIONS, *options, "--", remote, *refs]
-    code, complaint = _run(command, top, _own_environment(environ), timeout_seconds)
-    if code is None:
+    words = (*settings, "fetch", *_OPTIONS, *options, "--", remote, *refs)
+    ended = start_git(words, top, _own_environment(environ), timeout_seconds)
+    if ended.code is None:
         raise HarnessError(
             f"git fetch from {remote} did not end within {timeout_seconds:g} s",
             remedy=FULL_HISTORY,
         )
-    if code != 0:
-        is_missing = any(reason in complaint.lower() for reason in _NOT_THERE)
+    if ended.code != 0:
+        is_missing = any(reason in ended.stderr.lower() for reason in _NOT_THERE)
         error = NotThereError if is_missing else HarnessError
-        shown = redact_addresses(complaint.decode("utf-8", "replace"), environ)
+        shown = redact_addresses(ended.stderr.decode("utf-8", "replace"), environ)
         reason = first_complaint(shown.encode())
         raise error(f"git fetch from {remote} failed: {reason}", remedy=FULL_HISTORY)
 
@@ -174,35 +168,3 @@ def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if name not in _OTHER_REPOSITORY and not name.startswith("GIT_TRACE")
     }
     return {**kept, **_NO_PROMPT}
-
-
-def _run(
-    command: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout_seconds: float
-) -> tuple[int | None, bytes]:
-    """The exit code, None where it took too long, and what was printed on stderr.
-
-    It is cut off from the terminal, where ssh would ask, and leads a group of its own, so that
-    all its processes can be ended. The file for stderr does not wait for a connection that ssh
-    keeps open for later.
-    """
-    with tempfile.TemporaryFile() as stderr:
-        child = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            start_new_session=True,
-        )
-        code: int | None = None
-        try:
-            code = child.wait(timeout_seconds)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            if code is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-        stderr.seek(0)
-        return code, stderr.read(_MOST_SHOWN)

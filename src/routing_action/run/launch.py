@@ -193,11 +193,8 @@ class LiveLauncher:
             return self._logs[provider.name].new_lines
 
     def _session_logs(self, globs: Sequence[str], home: AgentHome) -> SessionLogs:
-        """Session logs of which the snapshot was taken."""
         asked = self._settings.logs
-        logs = SessionLogs(globs, home.path, max_files=asked.max_files, max_bytes=asked.max_bytes)
-        logs.snapshot()
-        return logs
+        return SessionLogs(globs, home.path, max_files=asked.max_files, max_bytes=asked.max_bytes)
 
 
 def _known_skill_folders() -> list[str]:

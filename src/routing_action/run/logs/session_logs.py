@@ -54,29 +54,20 @@ class SessionLogs:
         max_files: int = MOST_FILES,
         max_bytes: int = MOST_BYTES,
     ) -> None:
-        """Globs are relative to the home, or absolute; a plain folder is taken whole."""
+        """Take the snapshot. Globs may be relative to the home; a plain folder is taken whole."""
         self._globs = tuple(globs)
         self._home = home
         self._max_files = max_files
         self._max_bytes = max_bytes
-        self._known: dict[str, _Seen] | None = None
         self._closed: set[str] = set()
-
-    def snapshot(self) -> None:
-        """Remember the logs as they are; further calls do nothing, so that there is only one."""
-        if self._known is None:
-            self._known = self._look()
+        self._known = self._look()
 
     def new_lines(self) -> list[LogLines]:
         """The whole lines written since the last call, or the snapshot; the newest file first.
 
         At most `max_files` files and `max_bytes` bytes; what is beyond them is never given, nor
-        is a line that was not finished by now. The first call without a snapshot takes one, and
-        gives nothing.
+        is a line that was not finished by now.
         """
-        if self._known is None:
-            self.snapshot()
-            return []
         closed = frozenset(self._closed)
         now = self._look()
         changed = {path: seen for path, seen in now.items() if seen != self._known.get(path)}
@@ -110,7 +101,7 @@ class SessionLogs:
 
     def _read(self, path: str, seen: _Seen, start: int, room: int) -> bytes:
         """A changed file's new lines; of more than there is room for, the last ones."""
-        if room <= 0 or seen.size <= start or self._known is None:
+        if room <= 0 or seen.size <= start:
             return b""
         try:
             with open_regular(path) as file:
