@@ -1,4 +1,4 @@
-// The data: pairs and units as objects, and which of them a filter lets through.
+// The data: pairs and units as objects, and which of them match a filter.
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const meta = read("data-meta");
@@ -18,8 +18,8 @@ const byUnit = new Map();
 function makePair(line, place) {
   const [caseId, agent, kind, gates, was, got, row, flaky, late, passed, trials, id, more] = line;
   const pair = {
-    place, caseId, agent, kind, was, got, row, passed, trials, id, more: more ?? {},
-    gates: gates === 1, flaky: flaky === 1, late: late === 1, units: [],
+    place, caseId, agent, kind, gates, was, got, row, flaky, late, passed, trials, id,
+    more: more ?? {}, units: [],
   };
   pair.unlike = (pair.more.not_alike ?? []).length > 0;
   pair.quiet = kind === "OK" && !pair.flaky && !pair.unlike;
@@ -30,8 +30,8 @@ function makePair(line, place) {
 function makeUnit(line, place) {
   const [id, caseId, agent, trial, status, outcome, failure, late, category, ms, start, end, cost, exit, more] = line;
   const unit = {
-    place, id, caseId, agent, trial, status, outcome, failure, category, ms, cost, exit,
-    late: late === 1, start: Date.parse(start ?? ""), end: Date.parse(end ?? ""), more: more ?? null,
+    place, id, caseId, agent, trial, status, outcome, failure, late, category, ms, cost, exit,
+    start: Date.parse(start ?? ""), end: Date.parse(end ?? ""), more: more ?? null,
     pair: byKey.get(pairKey(caseId, agent)) ?? null,
   };
   if (!(unit.end >= unit.start)) unit.end = unit.start + ms;

@@ -36,7 +36,7 @@ function marksOf(pair, late = "timed out") {
   const marks = [];
   if (pair.flaky) marks.push(make("span", { class: "mark" }, `flaky ${pair.passed}/${pair.trials}`));
   if (pair.late) marks.push(make("span", { class: "mark" }, late));
-  if (pair.unlike) marks.push(make("span", { class: "mark" }, "unlike"));
+  if (pair.unlike) marks.push(make("span", { class: "mark" }, "other CLI or model"));
   return marks;
 }
 

@@ -203,7 +203,7 @@ function loadTheme() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => views.timeline.widget?.redraw());
 }
 
-// --- print: the changes that the filter lets through, as a plain table -------------------------
+// --- print: the changes that match the filter, as a plain table -------------------------
 
 const PRINTED = 400;
 addEventListener("beforeprint", () => {

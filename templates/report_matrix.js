@@ -10,7 +10,7 @@ function makeMatrix(open) {
   };
   return makeList({
     label: "Matrix of cases and providers", height: 36,
-    empty: "No case passes the filter.",
+    empty: "No case matches the filter.",
     columns: [{ title: "Case", class: "c-case", width: 280, narrow: 140 },
       ...agents.map((agent) => ({ title: oneLine(agent), class: "heat", stop: true, width: agents.length > 3 ? 210 : null, narrow: 190 }))],
     rowOf: (one) => [

@@ -97,14 +97,14 @@ function unitSection(unit, isTarget) {
       fact("Tokens", usageText(more.usage)),
       fact("CLI", more.cli_version ? said(more.cli_version) : null), fact("Model", more.model ? said(more.model) : null),
       fact("Category", unit.category ? said(unit.category) : null),
-      fact("Missing", words(more.missing)), fact("Refused", words(more.disallowed)), fact("Loaded", loads(more.loaded, more.subagent)),
+      fact("Missing", words(more.missing)), fact("Disallowed", words(more.disallowed)), fact("Loaded", loads(more.loaded, more.subagent)),
       fact("Survivors", words(more.survivors)), fact("Unit", code(unit.id))),
     more.notes?.length ? make("ul", { class: "notes" }, ...more.notes.map((note) => make("li", {}, said(note)))) : null,
     more.hits?.length ? make("h4", {}, "Evidence") : null, evidence(more.hits),
     transcript(more.lines, tokens),
     fold("Command", more.command?.map(shell).join(" ")),
     fold("End of the output", more.excerpt),
-    unit.more ? null : make("p", { class: "hint" }, "This unit passed, and its evidence is not kept in a report of this size; results.json has it."));
+    unit.more ? null : make("p", { class: "hint" }, "This unit passed. A report of this size does not hold its evidence; see results.json."));
 }
 
 // What the skills that were wanted, and those that took the prompt, say about when to use them.
@@ -140,7 +140,7 @@ function pairSections(pair) {
       more.missing?.length ? make("dl", { class: "facts" }, fact("Missing", words(more.missing))) : null, evidence(more.proofs?.map(([token, tier, place, proof]) => [token, tier, "–", place, proof]))),
     more.prompt ? make("dl", { class: "facts" }, fact("Prompt", said(more.prompt))) : null,
     purposes(pair),
-    more.mend ? make("p", { class: "mend" }, make("strong", {}, "Mend it: "), said(more.mend)) : null,
+    more.fix ? make("p", { class: "fix" }, make("strong", {}, "Fix it: "), said(more.fix)) : null,
     command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept),
   ];
 }
@@ -157,7 +157,7 @@ function openPage(dialog, target, step, close) {
   const head = make("header", {}, make("div", {}, pair ? make("p", {}, pairBadge(pair), ...marksOf(pair)) : null, title),
     make("div", { class: "moves" }, button("Previous", "↑", () => step(-1)), button("Next", "↓", () => step(1)), button("Close", "✕", close)));
   const body = make("div", { class: "body" },
-    ...(pair ? pairSections(pair) : one ? [make("p", { class: "hint" }, "This unit's pair has no row in the delta.")] : [make("p", {}, "The address names no pair or unit of this report.")]),
+    ...(pair ? pairSections(pair) : one ? [make("p", { class: "hint" }, "This unit's pair has no row in the delta.")] : [make("p", {}, "This report has no pair or unit at this address.")]),
     ...trials.map((trial) => unitSection(trial, trials.length > 1 && trial === unit)));
   dialog.replaceChildren(head, body);
   if (!dialog.open) dialog.showModal();

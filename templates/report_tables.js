@@ -6,7 +6,7 @@ const stopCell = (attributes, ...children) => make("th", { scope: "row", role: "
 function makeChanges(open) {
   return makeList({
     label: "What changed", height: 40, tall: 84, open,
-    empty: "Nothing changed among the rows that the filter lets through.",
+    empty: "No changed row matches the filter.",
     columns: [
       { title: "Word", class: "c-word", width: 230 }, { title: "Case", class: "c-case", stop: true, width: 240 },
       { title: "Provider", class: "c-agent", width: 120 }, { title: "Expected → got", class: "c-got", width: 155 }, { title: "Why", class: "c-why" },
@@ -38,7 +38,7 @@ function makeUnits(open) {
     { title: "Started", by: "start", class: "number", width: 110 }, { title: "How it ended", class: "c-why" },
   ];
   const list = makeList({
-    label: "Units", height: 36, tall: 80, open, columns, empty: "No unit passes the filter.",
+    label: "Units", height: 36, tall: 80, open, columns, empty: "No unit matches the filter.",
     head: (column) => {
       const head = make("th", { scope: "col", role: "columnheader", class: column.class, "data-by": column.by }, column.by
         ? make("button", { type: "button", on: { click: () => sort(column.by) } }, column.title)

@@ -157,7 +157,7 @@ function makeTimeline(open) {
       const bad = placed.filter((unit) => unit.status !== "pass").length;
       const text = order.length
         ? `${count(order.length, "unit", "units")} in ${count(groups.reduce((sum, group) => sum + group.lanes, 0), "lane", "lanes")}, from ${clock(from)} to ${clock(to)} UTC (${duration(to - from)}); ${bad} did not pass and are striped. Each lane ran one unit at a time${groups.some((group) => group.lanes === LANES) ? `; what ran beyond ${LANES} at once shares them` : ""}.`
-        : "No unit that the filter lets through tells when it ran.";
+        : "No unit that matches the filter has a start time.";
       caption.textContent = text;
       canvas.setAttribute("aria-label", `Timeline: ${text}`);
       frame.hidden = !order.length;
@@ -214,7 +214,7 @@ function makeTotals() {
       const most = { time: Math.max(0, ...all.map((own) => sum(own, (unit) => unit.ms))), cost: Math.max(0, ...all.map((own) => sum(own, (unit) => unit.cost))) };
       const heads = ["Provider", "Units", "Pass", "Fail", "Infra error", "Agent time", "Median", "Slowest", "Cost reported"];
       element.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Time and cost" }, make("table", {},
-        make("caption", {}, "Time and cost of each provider, of the units that the filter lets through"),
+        make("caption", {}, "Time and cost of each provider, of the units that match the filter"),
         make("thead", {}, make("tr", {}, ...heads.map((title, index) => make("th", { scope: "col", class: index ? "number" : null }, title)))),
         make("tbody", {}, ...[...groups].map(([agent, own]) => row(agent, own, most))))),
       make("p", { class: "hint" }, "Cost is what the agents' command lines reported; some report none. The Units view sorts by time and cost."));

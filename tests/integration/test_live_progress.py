@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.report.choose_progress import wants_view
+from routing_action.report.terminal.choose_progress import wants_view
 from tests.support.command_line import ROOT, Project, loads
 from tests.support.terminal_screen import Screen
 

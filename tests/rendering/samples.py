@@ -18,7 +18,7 @@ from routing_action.gate.model import (
 )
 from routing_action.gate.verdict import Conclusion
 from routing_action.github.publication import RunLinks
-from routing_action.report.comment import render_comment, render_superseded
+from routing_action.report.markdown import render_comment, render_superseded
 
 PLACE = RunLinks(
     server_url="https://github.com",
@@ -173,10 +173,7 @@ def no_baseline() -> Delta:
         for row in quiet()
     ]
     baseline = BASELINE.model_copy(update={"present": False, "edited": True})
-    note = (
-        "no baseline: provider-baseline.json does not exist at aaaaaaaaaaaa, so every pair is new"
-    )
-    return make(rows, baseline=baseline, notes=(note,))
+    return make(rows, baseline=baseline)
 
 
 def nothing_measured() -> Delta:
@@ -204,7 +201,8 @@ def lost() -> Delta:
     broken = (
         "results-codex-2-a1/results.json: the batch was interrupted, so its results are partial"
     )
-    return make(rows, Conclusion.FAILURE, (broken, "1 selected pair has no result"))
+    reasons = (broken, "1 selected pair has no result")
+    return make(rows, Conclusion.FAILURE, reasons, errors=(broken,))
 
 
 def infra_only() -> Delta:
@@ -225,7 +223,6 @@ def edited() -> Delta:
     """The change lowers an expectation that it breaks, and edits the case."""
     baseline = BASELINE.model_copy(update={"edited": True})
     notes = (
-        "this change edits the baseline; known pairs are judged against the one at the merge base",
         "this change edits the prompt or the expectations of notes-from-tags: review that first",
     )
     reasons = ("1 regression",)

@@ -8,9 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from routing_action.report.check import CHECK_BYTES, build_check
-from routing_action.report.comment import COMMENT_BYTES, render_comment, render_superseded
 from routing_action.report.escape import phrase
-from routing_action.report.summary import SUMMARY_BYTES, render_summary
+from routing_action.report.markdown import (
+    COMMENT_BYTES,
+    SUMMARY_BYTES,
+    render_comment,
+    render_summary,
+    render_superseded,
+)
 from tests.rendering.hostile import HOSTILE
 from tests.rendering.oracle import Judgement, Oracle
 from tests.rendering.samples import PLACE, filled, huge, sample_bodies

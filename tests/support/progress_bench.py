@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from routing_action.report.progress import Progress
+from routing_action.report.terminal.progress import Progress
 from tests.support.result_rows import make_row
 
 

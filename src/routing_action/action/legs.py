@@ -128,7 +128,11 @@ def with_legs(delta: Delta, jobs: Jobs, reasons: Sequence[str]) -> Delta:
     """
     if reasons:
         # What is wrong with the jobs explains the missing pairs, so it stands first.
-        changed = {"conclusion": Conclusion.FAILURE, "reasons": (*reasons, *delta.reasons)}
+        changed = {
+            "conclusion": Conclusion.FAILURE,
+            "reasons": (*reasons, *delta.reasons),
+            "errors": (*reasons, *delta.errors),
+        }
         return delta.model_copy(update=changed)
     if jobs.nothing_to_run and not any(row.gates or row.got for row in delta.rows):
         changed = {"conclusion": Conclusion.NEUTRAL, "reasons": (NOTHING_SELECTED,)}

@@ -18,7 +18,7 @@ from routing_action.github.failures import PermissionMissingError
 from routing_action.github.publication import RunLinks
 from routing_action.github.pull_request import find_pull_request
 from routing_action.report.render_all import Rendered
-from routing_action.report.view import build_view
+from routing_action.report.view import changed_rows
 
 if TYPE_CHECKING:
     from github.Repository import Repository
@@ -102,7 +102,7 @@ def _warnings(failures: list[GitHubError]) -> tuple[str, ...]:
 
 def marker_for(delta: Delta, links: RunLinks) -> Marker:
     """The marker of a comment about a delta; its news change when the rows worth a look do."""
-    changed = [(row.case_id, row.agent, row.kind.value) for row in build_view(delta).changed]
+    changed = [(row.case_id, row.agent, row.kind.value) for row in changed_rows(delta)]
     is_quiet = delta.conclusion is Conclusion.SUCCESS and not changed and not delta.baseline.edited
     told = repr((delta.conclusion.value, delta.reasons, sorted(changed)))
     return _marker(links, delta.conclusion, NO_NEWS if is_quiet else _digest(told))

@@ -23,7 +23,8 @@ from routing_action.gate.histories import GitHistory
 from routing_action.gate.judge import Judgement, judge
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion, Policy
-from routing_action.report.delta_text import render_delta_text
+from routing_action.github.publication import RunLinks
+from routing_action.report.terminal.console import render_delta_text
 from routing_action.results.rerun import run_program
 
 
@@ -89,7 +90,7 @@ from routing_action.results.rerun import run_program
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json", "markdown"]),
+    type=click.Choice(["text", "json", "comment"]),
     default="text",
     show_default=True,
 )
@@ -157,9 +158,9 @@ def _from_here(path: Path) -> str:
 
 
 def _shown(delta: Delta, output_format: str, source: str) -> str:
-    """The text for people, or the markdown for GitHub; jinja2 is imported only for the latter."""
-    if output_format == "markdown":
-        from routing_action.report.render import render_markdown  # noqa: PLC0415
+    """The text for people, or the comment for GitHub; jinja2 is imported only for the latter."""
+    if output_format == "comment":
+        from routing_action.report.markdown import render_comment  # noqa: PLC0415
 
-        return render_markdown(delta)
+        return render_comment(delta, RunLinks())
     return render_delta_text(delta, stdout_style(os.environ), source) + "\n"

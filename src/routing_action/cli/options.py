@@ -16,7 +16,7 @@ from routing_action.agents.discovery import KnownAgents, all_providers, find_age
 from routing_action.agents.provider import Provider
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
-from routing_action.report.console import ConsoleStyle
+from routing_action.report.terminal.console import ConsoleStyle
 from routing_action.results.batch_folder import one_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])

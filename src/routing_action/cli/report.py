@@ -14,13 +14,13 @@ from routing_action.gate.deltas import read_delta
 from routing_action.gate.model import Delta
 from routing_action.github.context import read_context
 from routing_action.github.publication import RunLinks
-from routing_action.report.delta_text import render_delta_text
 from routing_action.report.render_all import (
     render_all,
     write_html_file,
     write_junit_file,
     write_reports,
 )
+from routing_action.report.terminal.console import render_delta_text
 
 _FILES = ("html", "junit")
 
@@ -39,10 +39,9 @@ _FILES = ("html", "junit")
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "markdown", "comment", "summary", *_FILES]),
+    type=click.Choice(["text", "comment", "summary", *_FILES]),
     default="text",
     show_default=True,
-    help="`markdown` is the comment under another name.",
 )
 @click.option(
     "--output",
@@ -98,8 +97,7 @@ def _write_file(
     if output is None:
         raise UsageError(f"--format {output_format} needs a file", remedy="add --output FILE")
     if output_format == "html":
-        warning = write_html_file(output, delta, place, results, templates)
-        _warn((warning,) if warning else ())
+        _warn(write_html_file(output, delta, place, results, templates))
     else:
         write_junit_file(output, delta, place, results)
 

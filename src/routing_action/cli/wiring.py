@@ -18,8 +18,8 @@ from routing_action.corpus.baseline import Baseline
 from routing_action.files.atomic import write_atomically
 from routing_action.files.redaction import Redactor, secret_values
 from routing_action.gate.baselines import find_baseline_file, read_baseline
-from routing_action.report.choose_progress import live_progress
-from routing_action.report.console import render_console
+from routing_action.report.terminal.choose_progress import live_progress
+from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
 from routing_action.results.journal import Journal
 from routing_action.results.read import read_results

@@ -58,6 +58,7 @@ def build_delta(
         generated_at_utc=format_time(now),
         conclusion=gate.conclusion,
         reasons=gate.reasons,
+        errors=comparison.errors,
         baseline=baselines.source,
         cases_file=corpus.file,
         commit=_only_commit(measurement),
@@ -70,7 +71,7 @@ def build_delta(
         not_selected=comparison.not_selected,
         notes=(
             *notes_of_agents(_row_notes(batches)),
-            *_notes(measurement, baselines, corpus, comparison),
+            *_notes(measurement, corpus, comparison),
             *_unasked(tree),
             *_edits(edited),
         ),
@@ -106,21 +107,8 @@ def _unasked(tree: Tree) -> tuple[str, ...]:
     return (note,)
 
 
-def _notes(
-    measurement: Measurement, baselines: Baselines, corpus: Corpus, comparison: Comparison
-) -> tuple[str, ...]:
+def _notes(measurement: Measurement, corpus: Corpus, comparison: Comparison) -> tuple[str, ...]:
     notes = []
-    if baselines.deciding is None:
-        notes.append(
-            f"no baseline: {baselines.source.path} does not exist at "
-            f"{(baselines.source.commit or '')[:12]}, so every pair is new and held to its own "
-            "declaration; it decides from the next change on"
-        )
-    if baselines.source.edited:
-        notes.append(
-            "this change edits the baseline; known pairs are judged against the one at the merge "
-            "base all the same"
-        )
     commits = sorted(commit[:12] for commit in measurement.commits if commit)
     if len(commits) > 1:
         notes.append(f"the results are of several commits: {', '.join(commits)}")

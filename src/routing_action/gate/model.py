@@ -90,6 +90,7 @@ class DeltaSkill(_Model):
 class Delta(_Model):
     """The whole of delta.json; red rows stand first.
 
+    `errors` are those of the reasons that are about no pair: lost, broken or contradictory results.
     `commit` is the one that was measured, null where the results do not agree or do not tell;
     `run_commands` holds for each agent the shell command that measures it again. `pull_request`
     is the number of the one that the run was for: a hint, which proves nothing. `skills`
@@ -100,6 +101,7 @@ class Delta(_Model):
     generated_at_utc: Timestamp
     conclusion: Conclusion
     reasons: tuple[str, ...]
+    errors: tuple[str, ...] = ()
     baseline: BaselineSource
     cases_file: str
     commit: Commit | None = None

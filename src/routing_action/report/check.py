@@ -9,10 +9,14 @@ from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
 from routing_action.report.escape import cut, printable
-from routing_action.report.limits import cut_bytes
-from routing_action.report.remedies import find_remedy
-from routing_action.report.render import Renderer
-from routing_action.report.view import accept_command, build_view, rerun_command
+from routing_action.report.markdown import Renderer, cut_bytes
+from routing_action.report.view import (
+    changed_rows,
+    count,
+    find_headline,
+    list_facts,
+    list_steps,
+)
 
 CHECK_BYTES = 60_000
 _TITLE_LIMIT = 255
@@ -32,20 +36,20 @@ def build_check(
 ) -> CheckOutput:
     """The output within GitHub's limits: a title of 255 characters, summary and text in `budget`.
 
-    Annotations stand in the order of the delta, red ones first; the summary tells how many pairs
-    more than `max_annotations` have none. UsageError where a template cannot be used.
+    Annotations are in the order of the delta, red ones first; the summary says how many pairs
+    beyond `max_annotations` have none. UsageError where a template cannot be used.
     """
-    view = build_view(delta)
     renderer = Renderer(delta, place, overrides)
     summary = renderer.render("check-summary.md.j2", budget - _ROOM_FOR_COUNT)
     annotations = tuple(_annotations(delta, max_annotations))
-    left = len(view.changed) - len(annotations)
+    left = len(changed_rows(delta)) - len(annotations)
     if annotations and left:
-        summary += f"\n{left} more pairs have no annotation in the case file.\n"
+        have = "has" if left == 1 else "have"
+        summary += f"\n{count(left, 'more pair')} {have} no annotation in the case file.\n"
     return CheckOutput(
         name=check_name(place),
         conclusion=delta.conclusion.value,
-        title=cut(printable(view.headline), _TITLE_LIMIT),
+        title=cut(printable(find_headline(delta)), _TITLE_LIMIT),
         summary=summary,
         text=renderer.render("check-text.md.j2", budget),
         annotations=annotations,
@@ -59,11 +63,11 @@ def check_name(place: RunLinks) -> str:
 
 
 def _annotations(delta: Delta, most: int) -> Iterator[Annotation]:
-    """None where the case file is not one of the repository: GitHub refuses such a path."""
+    """None where the case file is not one of the repository: GitHub rejects such a path."""
     path = PurePosixPath(delta.cases_file)
     if path.is_absolute() or ".." in path.parts or not delta.cases_file:
         return
-    rows = sorted(build_view(delta).changed, key=lambda row: not row.gates)
+    rows = sorted(changed_rows(delta), key=lambda row: not row.gates)
     for row in rows[:most]:
         yield _annotation(delta, row, str(path))
 
@@ -71,6 +75,8 @@ def _annotations(delta: Delta, most: int) -> Iterator[Annotation]:
 def _annotation(delta: Delta, row: DeltaEntry, path: str) -> Annotation:
     """On the case's line; on the first one where the file no longer holds the case."""
     line = row.line or 1
+    steps = list_steps(delta, row) if row.gates else ()
+    lines = [f"{label}: {text}" for label, text in (*list_facts(row), *steps)]
     title = f"{row.kind.value}: {printable(row.case_id)} on {printable(row.agent)}"
     return Annotation(
         path=path,
@@ -78,7 +84,7 @@ def _annotation(delta: Delta, row: DeltaEntry, path: str) -> Annotation:
         end_line=line,
         level=_level(row),
         title=cut(title, _TITLE_LIMIT),
-        message=cut_bytes("\n".join(_message(delta, row)), _MESSAGE_BYTES),
+        message=cut_bytes("\n".join([printable(row.why), *lines]), _MESSAGE_BYTES),
         raw_details=cut_bytes("\n".join(_details(row)), _DETAILS_BYTES),
     )
 
@@ -90,38 +96,9 @@ def _level(row: DeltaEntry) -> Level:
     return "notice" if plain else "warning"
 
 
-def _message(delta: Delta, row: DeltaEntry) -> Iterator[str]:
-    yield printable(row.why)
-    if row.flaky:
-        yield f"flaky: {row.passed} of {row.trials} trials passed"
-    if row.not_alike:
-        yield f"not comparable: {_listed(row.not_alike)}"
-    if row.missing_evidence:
-        yield f"missing: {_listed(row.missing_evidence)}"
-    if row.disallowed_hits:
-        yield f"used though disallowed: {_listed(row.disallowed_hits)}"
-    if row.loaded_skills:
-        yield f"loaded: {_listed(row.loaded_skills)}"
-    if row.gates:
-        yield from _what_to_do(delta, row)
-
-
-def _what_to_do(delta: Delta, row: DeltaEntry) -> Iterator[str]:
-    if find_remedy(row.failure_kind):
-        yield f"mend it: {find_remedy(row.failure_kind)}"
-    if row.got is not None:
-        yield f"run it again: {rerun_command(delta, row)}"
-    if row.got is not None and accept_command(row):
-        yield f"accept it: {accept_command(row)}"
-
-
-def _listed(texts: tuple[str, ...]) -> str:
-    return ", ".join(cut(printable(text), 200) for text in texts[:10])
-
-
 def _details(row: DeltaEntry) -> Iterator[str]:
     if row.error:
-        yield f"the CLI said: {printable(row.error)}"
+        yield f"error: {printable(row.error)}"
     for proof in row.proofs:
         yield f"found for {printable(proof.token)} at tier {proof.tier}:"
         yield printable(proof.proof_line[:10_000])

@@ -1,27 +1,74 @@
 """The HTML report: one file that opens from disk and asks nothing of any network.
 
-The shell is a template (`report.html.j2`, whose blocks can be overridden); pairs and units stream
-through it as data, which the page's script shows as text alone.
+The shell is a template (`report.html.j2`, whose blocks can be overridden). Pairs and units stream
+through it as JSON in script elements, which the page's script shows as text alone. Inside a script
+element only `<` can end or confuse the element; with `&`, `>` and the two line separators escaped
+too, the text is also safe for tools that treat it as XML or JavaScript (HTML Standard,
+'Restrictions for contents of script elements').
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
+import msgspec
+from markupsafe import Markup
+
+from routing_action.corpus.naming import is_skill_file
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.github.publication import RunLinks
-from routing_action.report.html_data import stream_pairs, stream_units, to_script
-from routing_action.report.render import stream_html
-from routing_action.report.view import build_view
-from routing_action.results.transcript_lines import UnitRecord
+from routing_action.report.escape import cut, printable
+from routing_action.report.sandbox import Sandbox
+from routing_action.report.view import (
+    accept_command,
+    can_accept,
+    changed_rows,
+    find_agents,
+    find_headline,
+    find_notes,
+    find_remedy,
+    find_title,
+    is_worth_a_look,
+    rerun_command,
+)
+from routing_action.results.model import UnitResult
+from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 
 STATIC_ROWS = 200
 """Rows of the table that is read where scripts are off."""
+
+PASSING_DETAIL_BYTES = 2**20
+"""How much detail of passing units is kept; units that do not pass always have theirs."""
+
+_ROWS_IN_A_PIECE = 500
+_LONGEST_TEXT = 4000
+_MOST_ITEMS = 60
+_ESCAPES = (
+    (b"<", b"\\u003c"),
+    (b">", b"\\u003e"),
+    (b"&", b"\\u0026"),
+    ("\u2028".encode(), b"\\u2028"),
+    ("\u2029".encode(), b"\\u2029"),
+)
+_PAIR = attrgetter(
+    "case_id", "agent", "kind", "gates", "was", "got", "line", "flaky", "timed_out", "passed",
+    "trials", "unit_run_id",
+)  # fmt: skip
+_UNIT = attrgetter(
+    "unit_run_id", "case_id", "agent", "trial", "status", "outcome", "failure_kind", "timed_out",
+    "category", "duration_ms", "started_at_utc", "ended_at_utc", "cost_usd", "exit_code",
+)  # fmt: skip
+"""The columns of pairs and units, in the order in which templates/report_data.js reads them."""
+
+_encode = msgspec.json.Encoder().encode
 
 
 def write_html(
@@ -35,31 +82,30 @@ def write_html(
     """Write the report, piece by piece; `records` are read once and never held together.
 
     `overrides` may hold templates that extend or replace ours; UsageError where one of them cannot
-    be used. The caller is best off with the garbage collector off meanwhile: rows are made and
-    dropped by the thousand, in no cycles.
+    be used.
     """
-    changed = [row for row in delta.rows if _is_worth_a_look(row)]
-    # The view of what the page shows without a script; the rest is in the data.
-    view = build_view(delta.model_copy(update={"rows": tuple(changed[:STATIC_ROWS])}))
-    context = {
-        "delta": delta,
-        "view": view,
-        "changed": len(changed),
-        "place": place,
-        "meta": to_script(_meta(delta, place)),
-        "pairs": stream_pairs(delta),
-        "units": stream_units(records),
-    }
-    out.writelines(stream_html(context, {"csp_hash": csp_hash}, overrides))
-
-
-def _is_worth_a_look(row: DeltaEntry) -> bool:
-    return row.kind is not DeltaKind.OK or row.flaky or bool(row.not_alike)
+    changed = changed_rows(delta)
+    sandbox = Sandbox(overrides, {"printable": printable, "csp_hash": csp_hash})
+    out.writelines(
+        sandbox.pieces(
+            "report.html.j2",
+            delta=delta,
+            title=find_title(delta),
+            headline=find_headline(delta),
+            notes=find_notes(delta),
+            changed=len(changed),
+            rows=changed[:STATIC_ROWS],
+            place=place,
+            meta=to_script(_meta(delta, place)),
+            pairs=_stream_list(_pair_line(delta, row) for row in delta.rows),
+            units=_stream_list(_unit_lines(records)),
+        )
+    )
 
 
 def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
     return {
-        "agents": tuple(dict.fromkeys((*delta.agents, *(row.agent for row in delta.rows)))),
+        "agents": find_agents(delta),
         "kinds": [kind.value for kind in DeltaKind],
         "counts": delta.counts,
         "cases_file": delta.cases_file,
@@ -77,3 +123,115 @@ def csp_hash(text: str) -> str:
     """
     digest = hashlib.sha256(str(text).encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def to_script(value: object) -> Markup:
+    """A value as JSON that is safe as the text of a script element."""
+    return Markup(_escaped(_to_json(value)).decode())  # noqa: S704 - escaped one line above
+
+
+def _to_json(value: object) -> bytes:
+    try:
+        return _encode(value)
+    except (UnicodeEncodeError, OverflowError):
+        # Lone surrogates and integers beyond 64 bits: the standard library writes both.
+        return json.dumps(msgspec.to_builtins(value)).encode()
+
+
+def _escaped(data: bytes) -> bytes:
+    for plain, escape in _ESCAPES:
+        data = data.replace(plain, escape)
+    return data
+
+
+def _pair_line(delta: Delta, row: DeltaEntry) -> list[Any]:
+    """The fields of `_PAIR`; an object with more where the pair is not simply as expected."""
+    line = [*_PAIR(row)]
+    if is_worth_a_look(row) or row.got != "pass":
+        line.append(_pair_detail(delta, row))
+    return line
+
+
+def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
+    found: dict[str, object] = {
+        "why": cut(row.why, _LONGEST_TEXT),
+        "short": cut(_in_short(row), _LONGEST_TEXT),
+        "failure": row.failure_kind,
+        "fix": find_remedy(row.failure_kind) if row.gates else "",
+        "error": cut(row.error or "", _LONGEST_TEXT),
+        "prompt": row.prompt,
+        "missing": row.missing_evidence,
+        "disallowed": row.disallowed_hits,
+        "loaded": row.loaded_skills,
+        "subagent": row.subagent_skills,
+        "not_alike": row.not_alike,
+        "proofs": [
+            (proof.token, proof.tier, proof.source_detail, cut(proof.proof_line, _LONGEST_TEXT))
+            for proof in row.proofs[:_MOST_ITEMS]
+        ],
+        "rerun": rerun_command(delta, row) if row.got else "",
+        "accept": accept_command(row) if can_accept(row) else "",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _in_short(row: DeltaEntry) -> str:
+    """What came in place of what, where that says more in a line than the statuses do."""
+    if row.got != "fail" or row.timed_out or not (row.disallowed_hits or row.missing_evidence):
+        return ""
+    if row.disallowed_hits:
+        return f"used {', '.join(row.disallowed_hits[:3])}, which is disallowed"
+    wanted = [token for token in row.missing_evidence if not is_skill_file(token)]
+    loaded = ", ".join(row.loaded_skills[:3]) or "no skill"
+    return f"wanted {', '.join((wanted or row.missing_evidence)[:3])}, got {loaded}"
+
+
+def _unit_lines(records: Iterable[UnitRecord]) -> Iterator[list[Any]]:
+    """Units in the given order: the fields of `_UNIT`, and an object that holds the evidence.
+
+    Passing units have the object as long as `PASSING_DETAIL_BYTES` last.
+    """
+    left = PASSING_DETAIL_BYTES
+    for record in records:
+        line = [*_UNIT(record.row)]
+        is_passing = record.row.status == "pass"
+        if not is_passing or left > 0:
+            line.append(_detail(record.row, record.lines))
+            left -= len(_to_json(line[-1])) if is_passing else 0
+        yield line
+
+
+def _detail(row: UnitResult, lines: tuple[TranscriptLine, ...]) -> dict[str, object]:
+    found: dict[str, object] = {
+        "ended_by": row.ended_by,
+        "cli_version": row.cli_version,
+        "model": row.model,
+        "error": cut(row.error or "", _LONGEST_TEXT),
+        "missing": row.missing_evidence[:_MOST_ITEMS],
+        "matched": row.matched_evidence[:_MOST_ITEMS],
+        "disallowed": row.disallowed_hits[:_MOST_ITEMS],
+        "loaded": row.loaded_skills[:_MOST_ITEMS],
+        "subagent": row.subagent_skills[:_MOST_ITEMS],
+        "hits": [
+            (token, hit.tier, hit.best_score, hit.source_detail, cut(hit.proof_line, _LONGEST_TEXT))
+            if hit
+            else (token,)
+            for token, hit in islice(row.token_hits.items(), _MOST_ITEMS)
+        ],
+        "usage": row.usage.model_dump() if row.usage else None,
+        "command": [cut(word, _LONGEST_TEXT) for word in row.command[:_MOST_ITEMS]],
+        "excerpt": row.output_excerpt[-_LONGEST_TEXT:],
+        "survivors": row.survivors[:_MOST_ITEMS],
+        "notes": [cut(note, _LONGEST_TEXT) for note in row.notes[:_MOST_ITEMS]],
+        "lines": lines,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _stream_list(lines: Iterator[list[Any]]) -> Iterator[Markup]:
+    yield Markup("[")
+    separator = Markup("")
+    while piece := list(islice(lines, _ROWS_IN_A_PIECE)):
+        yield separator + to_script(piece)[1:-1]
+        separator = Markup(",\n")
+    yield Markup("]")

@@ -8,200 +8,124 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
+from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
-from routing_action.report.limits import Space
-from routing_action.report.page_rows import PageRow, build_rows, find_mark, find_torn_cases
-from routing_action.report.view import DeltaView, build_view, cell_text
+from routing_action.report.page_rows import Values, build_rows, find_mark
+from routing_action.report.view import (
+    cell_text,
+    changed_rows,
+    find_agents,
+    find_outcome,
+    find_title,
+)
 
 _MOST_AGENTS = 20
 _MOST_IN_COMMAND = 20
 _RUN_ID = re.compile(r"[0-9]{1,20}")
-_EARLIER_NOTES = ("no baseline:", "this change edits the baseline;")
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineFacts:
-    """The baseline that decided: `commit` is empty for the checked-in file, `date` is a day."""
+def build_page(delta: Delta, place: RunLinks) -> Values:
+    """Everything that a report in markdown can show, of a delta made at a place.
 
-    path: str
-    commit: str
-    commit_url: str
-    date: str
-    how: str
-    present: bool
-    edited: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AgentFacts:
-    """What an agent was measured with, and the command that repeats its red pairs."""
-
-    name: str
-    versions: tuple[str, ...]
-    models: tuple[str, ...]
-    rerun: str
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many pairs have a word of the delta, and where that word is explained."""
-
-    kind: str
-    number: int
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A pair in the matrix; both are empty where the pair was not selected."""
-
-    mark: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseCells:
-    """A case with a cell for each agent."""
-
-    case_id: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TornCase:
-    """A case that got better on some agents and worse on others."""
-
-    case_id: str
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A delta for a template.
-
-    `outcome` is a word of report.view.Outcome; `changed` are the rows worth a look, red ones
-    first, `red` those that gate; `duration` is the time of all agents together.
+    `outcome` is a word of report.view.GateOutcome; `changed` are the rows worth a look, red ones
+    first, `red` those that gate; `has_proofs` where any of them has something found, or an error
+    of a CLI, to show in the table; `duration` is the time of all agents together.
     """
-
-    conclusion: str
-    outcome: str
-    title: str
-    reasons: tuple[str, ...]
-    counts: tuple[Count, ...]
-    not_selected: int
-    changed: tuple[PageRow, ...]
-    red: tuple[PageRow, ...]
-    torn: tuple[TornCase, ...]
-    agents: tuple[str, ...]
-    more_agents: int
-    matrix: tuple[CaseCells, ...]
-    baseline: BaselineFacts
-    notes: tuple[str, ...]
-    measured_with: tuple[AgentFacts, ...]
-    trials: int
-    duration: str
-    cost: str
-    commit: str
-    commit_url: str
-    run_url: str
-    report_url: str
-    download: str
-
-    @property
-    def has_proofs(self) -> bool:
-        """True where any row has something found, or said by a CLI, to show in the table."""
-        return any(row.proofs or row.error for row in self.changed)
-
-    @property
-    def everything(self) -> Space:
-        """The space that shows all of it."""
-        return Space(
-            rows=len(self.changed),
-            evidence=len(self.red),
-            proofs=len(self.red),
-            matrix=len(self.matrix),
-        )
-
-
-def build_page(delta: Delta, place: RunLinks) -> Page:
-    """Everything that a report in markdown can show, of a delta made at a place."""
-    view = build_view(delta)
-    torn = find_torn_cases(delta.rows)
-    changed = build_rows(delta, view.changed, place)
-    agents = view.agents[:_MOST_AGENTS]
-    return Page(
-        conclusion=delta.conclusion.value,
-        outcome=view.outcome.value,
-        title=view.title,
-        reasons=delta.reasons,
-        counts=tuple(
-            Count(
-                kind.value,
-                number,
-                place.docs_page(f"reference/delta-words.md#{kind.value.lower()}"),
-            )
-            for kind, number in delta.counts.items()
-        ),
-        not_selected=delta.not_selected,
-        changed=changed,
-        red=tuple(row for row in changed if row.gates),
-        torn=tuple(TornCase(case_id, *sides) for case_id, sides in torn.items()),
-        agents=agents,
-        more_agents=len(view.agents) - len(agents),
-        matrix=_matrix(view, agents),
-        baseline=_baseline(delta, place),
-        notes=tuple(note for note in delta.notes if not note.startswith(_EARLIER_NOTES)),
-        measured_with=tuple(_facts(delta, agent, changed) for agent in agents),
-        trials=delta.totals.trials,
-        duration=format_duration(delta.totals.duration_ms),
-        cost="" if delta.totals.cost_usd is None else f"{delta.totals.cost_usd:.4f}",
-        commit=delta.commit or "",
-        commit_url=place.commit_url(delta.commit or ""),
-        run_url=place.run_url,
-        report_url=place.report_url,
-        download=_download(place),
-    )
-
-
-def _matrix(view: DeltaView, agents: Sequence[str]) -> tuple[CaseCells, ...]:
-    cells = {
-        (row.case_id, row.agent): Cell(find_mark(row), cell_text(row)) for row in view.delta.rows
-    }
-    return tuple(
-        CaseCells(row.case_id, tuple(cells.get((row.case_id, agent), Cell()) for agent in agents))
-        for row in view.matrix
-    )
-
-
-def _baseline(delta: Delta, place: RunLinks) -> BaselineFacts:
-    source = delta.baseline
-    return BaselineFacts(
-        path=source.path,
-        commit=source.commit or "",
-        commit_url=place.commit_url(source.commit or ""),
-        date=(source.date or "").partition("T")[0],
-        how=source.how,
-        present=source.present,
-        edited=source.edited,
-    )
-
-
-def _facts(delta: Delta, agent: str, changed: Sequence[PageRow]) -> AgentFacts:
+    changed = build_rows(delta, changed_rows(delta), place)
+    all_agents = find_agents(delta)
+    agents = all_agents[:_MOST_AGENTS]
     totals = delta.totals
-    red = [row.case_id for row in changed if agent in row.agents and row.gates and row.rerun]
+    return {
+        "conclusion": delta.conclusion.value,
+        "outcome": find_outcome(delta).value,
+        "title": find_title(delta),
+        "reasons": delta.reasons,
+        "counts": list(_counts(delta, place)),
+        "not_selected": delta.not_selected,
+        "changed": changed,
+        "red": [row for row in changed if row["gates"]],
+        "has_proofs": any(row["proofs"] or row["error"] for row in changed),
+        "torn": list(_find_torn_cases(delta)),
+        "agents": agents,
+        "more_agents": len(all_agents) - len(agents),
+        "matrix": _matrix(delta, agents),
+        "baseline": _baseline(delta, place),
+        "notes": delta.notes,
+        "measured_with": [_facts(delta, agent, changed) for agent in agents],
+        "trials": totals.trials,
+        "duration": format_duration(totals.duration_ms),
+        "cost": "" if totals.cost_usd is None else f"{totals.cost_usd:.4f}",
+        "commit": delta.commit or "",
+        "commit_url": place.commit_url(delta.commit or ""),
+        "run_url": place.run_url,
+        "report_url": place.report_url,
+        "download": _download(place),
+    }
+
+
+def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
+    """How many pairs have a word of the delta, and where that word is explained."""
+    for kind, number in delta.counts.items():
+        url = place.docs_page(f"reference/delta-words.md#{kind.value.lower()}")
+        yield {"kind": kind.value, "number": number, "url": url}
+
+
+def _find_torn_cases(delta: Delta) -> Iterator[Values]:
+    """Cases that got better on some agents and worse on others."""
+    better: dict[str, list[str]] = {}
+    worse: dict[str, list[str]] = {}
+    for row in delta.rows:
+        if row.kind is DeltaKind.IMPROVEMENT:
+            better.setdefault(row.case_id, []).append(row.agent)
+        if row.kind is DeltaKind.REGRESSION:
+            worse.setdefault(row.case_id, []).append(row.agent)
+    for case_id, agents in worse.items():
+        if case_id in better:
+            yield {"case_id": case_id, "better": better[case_id], "worse": agents}
+
+
+def _matrix(delta: Delta, agents: Sequence[str]) -> list[Values]:
+    """The cases in the order of their lines, with a cell for each agent.
+
+    Both values of a cell are empty where the pair was not selected.
+    """
+    cases: dict[str, dict[str, Values]] = {}
+    for row in sorted(delta.rows, key=lambda one: (one.line or 10**9, one.case_id)):
+        cell = {"mark": find_mark(row), "text": cell_text(row)}
+        cases.setdefault(row.case_id, {})[row.agent] = cell
+    none = {"mark": "", "text": ""}
+    return [
+        {"case_id": case_id, "cells": [cells.get(agent, none) for agent in agents]}
+        for case_id, cells in cases.items()
+    ]
+
+
+def _baseline(delta: Delta, place: RunLinks) -> Values:
+    """The baseline that decided: `commit` is empty for the checked-in file, `date` is a day."""
+    source = delta.baseline
+    return {
+        **source.model_dump(),
+        "commit": source.commit or "",
+        "commit_url": place.commit_url(source.commit or ""),
+        "date": (source.date or "").partition("T")[0],
+    }
+
+
+def _facts(delta: Delta, agent: str, changed: Sequence[Values]) -> Values:
+    """What an agent was measured with, and the command that repeats its red pairs."""
+    red = [row["case_id"] for row in changed if row["gates"] and row["rerun"]
+           and agent in row["agents"]]  # fmt: skip
     command = delta.run_commands.get(agent, "")
     few = ",".join(red[:_MOST_IN_COMMAND])
-    return AgentFacts(
-        name=agent,
-        versions=totals.cli_versions.get(agent, ()),
-        models=totals.models.get(agent, ()),
-        rerun=f"{command} --case-id {shlex.quote(few)}" if command and red else "",
-    )
+    return {
+        "name": agent,
+        "versions": delta.totals.cli_versions.get(agent, ()),
+        "models": delta.totals.models.get(agent, ()),
+        "rerun": f"{command} --case-id {shlex.quote(few)}" if command and red else "",
+    }
 
 
 def _download(place: RunLinks) -> str:

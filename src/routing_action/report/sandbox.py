@@ -1,23 +1,27 @@
 """The jinja2 environment of users' templates: they can render, and nothing else.
 
-Whatever a template prints is made inert unless one of our filters did so already; it calls no
-method of a value; and its loops, texts and numbers are metered, so that it ends.
+It is jinja2's own sandbox with fewer calls and filters. In markdown whatever a template prints is
+made inert unless one of our filters did so already. Its texts and loops are counted, so that it
+ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MethodType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from jinja2 import (
     BaseLoader,
     ChoiceLoader,
     PrefixLoader,
     StrictUndefined,
+    Template,
+    TemplateError,
     TemplateNotFound,
+    TemplateSyntaxError,
     nodes,
     pass_context,
 )
@@ -27,35 +31,30 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
+from routing_action.errors import RoutingActionError, UsageError
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, phrase
+
+_Rendered = TypeVar("_Rendered")
 
 OWN_PREFIX = "routing-action"
 """`{% extends "routing-action/comment.md.j2" %}` names ours, whatever overrides it."""
 
-_MOST_WORK = 32 * 2**20
-_ROUND = 4  # what a round of a loop costs, in characters
+_IN_PACKAGE = Path(__file__).resolve().parents[1] / "templates"
+_IN_CHECKOUT = Path(__file__).resolve().parents[3] / "templates"
+_MIB = 2**20
+_MOST_MARKDOWN = 32 * _MIB
+_MOST_HTML = 4096 * _MIB
+_STEP = 32  # what a round of a loop, a call or an include counts for, in characters
 _MOST_IN_RANGE = 10_000
 _LARGEST_TEMPLATE = 256 * 1024
 _LARGEST_NUMBER = 10**15
+_REMEDY = "fix the template; docs/how-to/change-the-reports.md lists what templates can use"
 _METHODS_OF_MAPPINGS = {"items", "keys", "values", "get"}
 _KEPT_FILTERS = ("length", "count", "first", "last", "default", "d", "round", "int", "abs")
 
 
-@dataclass(slots=True)
-class Meter:
-    """What a rendering may still do, in characters or steps."""
-
-    left: int = _MOST_WORK
-
-    def spend(self, work: int) -> None:
-        """SecurityError where there is nothing left."""
-        self.left -= work + 1
-        if self.left < 0:
-            raise SecurityError("the template does too much: fewer loops or shorter texts")
-
-
-class Folder(BaseLoader):
+class _Folder(BaseLoader):
     """Templates in one folder: regular files in there, not what links lead to elsewhere."""
 
     def __init__(self, folder: Path) -> None:
@@ -73,42 +72,73 @@ class Folder(BaseLoader):
         return path.read_text(encoding="utf-8", errors="replace"), str(path), None
 
 
-class Reader(ImmutableSandboxedEnvironment):
-    """Reads values and calls next to nothing; text is escaped for HTML."""
+class Sandbox(ImmutableSandboxedEnvironment):
+    """For HTML, where all text is escaped as such; see `MarkdownSandbox`.
 
-    def __init__(
-        self, own: Path, overrides: Path | None, finalize: Callable[[object], object] | None = None
-    ) -> None:
-        ours = Folder(own)
+    `width` is the longest text from outside that filters show, in characters.
+    """
+
+    cap = _MOST_HTML
+
+    def __init__(self, overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> None:
+        ours = _Folder(_IN_PACKAGE if _IN_PACKAGE.is_dir() else _IN_CHECKOUT)
         places: list[BaseLoader] = [ours, PrefixLoader({OWN_PREFIX: ours})]
         if overrides is not None:
-            places.insert(0, Folder(overrides))
+            places.insert(0, _Folder(overrides))
         super().__init__(
             loader=ChoiceLoader(places),
             undefined=StrictUndefined,
             autoescape=True,
-            finalize=finalize,
+            finalize=_finalize,
             trim_blocks=True,
             lstrip_blocks=True,
-            keep_trailing_newline=finalize is not None,
+            keep_trailing_newline=True,
         )
         self.globals = {"range": _range}
+        self.filters |= {"counted": _count_rounds, "joined": _join, **filters}
+        self.overrides = overrides
+        self.width = 0
+        self.left = 0
 
-    def getattr(self, obj: object, attribute: str) -> Any:  # noqa: ANN401
-        """A field of one of our records as it is; all else is looked at as jinja2 does."""
-        if attribute in _fields_of(type(obj)):
-            return getattr(obj, attribute)
-        return super().getattr(obj, attribute)
+    def pieces(self, name: str, width: int = 0, **values: object) -> Iterator[str]:
+        """The pieces of a template, made as they are read; each call has the whole cap.
 
-    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
-        """No name with an underscore in front, nothing of types and code."""
-        return not attr.startswith("_") and super().is_safe_attribute(obj, attr, value)
+        UsageError with file and line where a user's template cannot be used.
+        """
+        self.width, self.left = width, self.cap
+        try:
+            yield from self.get_template(name).generate(**values)
+        except RoutingActionError:
+            raise  # of the data that streams through
+        except Exception as error:
+            if self.overrides is None:
+                raise
+            raise _explain(error, name, self.overrides) from error
+
+    def spend(self, characters: int) -> None:
+        """SecurityError, which names the cap, where a rendering has used it up."""
+        self.left -= characters
+        if self.left < 0:
+            raise SecurityError(
+                f"the template does too much: its texts and loops come to more than "
+                f"{self.cap // _MIB} MiB"
+            )
+
+    def show(self, value: object) -> object:
+        """What `{{ value }}` prints, before jinja2 escapes it for HTML."""
+        return value
+
+    def get_template(self, *arguments: Any, **named: Any) -> Template:  # noqa: ANN401
+        """A template by name; each include counts."""
+        self.spend(_STEP)
+        return super().get_template(*arguments, **named)
 
     def is_safe_callable(self, obj: object) -> bool:
         """Macros, blocks, our range, `loop.cycle`, the views of a mapping, addresses of a place.
 
         SecurityError for all else: jinja2's own text would hold the value.
         """
+        self.spend(_STEP)
         if isinstance(obj, Macro | BlockReference) or obj is _range:
             return True
         owner, name = getattr(obj, "__self__", None), getattr(obj, "__name__", "")
@@ -118,37 +148,30 @@ class Reader(ImmutableSandboxedEnvironment):
             return True
         raise SecurityError(f"{name or 'a value'} cannot be called here")
 
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        return _Counting().visit(super()._parse(source, name, filename))  # type: ignore[no-any-return]
 
-class Sandbox(Reader):
-    """For markdown, see the module; `filters` are ours, and give Markup for what is inert."""
+
+class MarkdownSandbox(Sandbox):
+    """For markdown; `filters` are ours, and give Markup for what is inert."""
 
     intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+    cap = _MOST_MARKDOWN
 
-    def __init__(
-        self, own: Path, overrides: Path | None, filters: Mapping[str, Callable[..., Any]]
-    ) -> None:
-        super().__init__(own, overrides, self.show)
-        self.meter = Meter()
-        self.filters = {name: self.filters[name] for name in _KEPT_FILTERS} | {
-            "metered": _meter_loop,
-            "weighed": _weigh,
-            "joined": _join,
-            **filters,
-        }
-
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        return _Metering().visit(super()._parse(source, name, filename))  # type: ignore[no-any-return]
+    def __init__(self, overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__(overrides, filters)
+        kept = (*_KEPT_FILTERS, "counted", "joined", *filters)
+        self.filters = {name: self.filters[name] for name in kept}
 
     def show(self, value: object) -> Markup:
-        """What `{{ value }}` prints: Markup and numbers as they are, all else made inert."""
+        """Markup and numbers as they are, all else made inert."""
         if isinstance(value, Markup):
-            shown = value
-        elif value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-            shown = Markup("–") if value is None else Markup(str(value))  # noqa: S704
-        else:
-            shown = Markup(phrase(str(value)))  # noqa: S704
-        self.meter.spend(len(shown))
-        return shown
+            return value
+        if value is None:
+            return Markup("–")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return Markup(str(value))  # noqa: S704
+        return Markup(phrase(str(value)))  # noqa: S704
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401
         """Sums of numbers that stay small."""
@@ -161,17 +184,24 @@ class Sandbox(Reader):
         return result
 
 
-_FIELDS: dict[type, frozenset[str]] = {}
+class _Counting(NodeTransformer):
+    """Rewrites a parsed template so that all that it prints, and each round, is counted."""
+
+    def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:  # noqa: N802
+        return nodes.Const(Markup(node.data), lineno=node.lineno)  # noqa: S704
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        node.iter = _filtered(cast("nodes.Expr", node.iter), "counted")
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _filtered(nodes.List(node.nodes, lineno=node.lineno), "joined")
 
 
-def _fields_of(kind: type) -> frozenset[str]:
-    """The public fields of a dataclass, which hold plain values; none of any other type."""
-    found = _FIELDS.get(kind)
-    if found is None:
-        names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
-        found = frozenset(name for name in names if not name.startswith("_"))
-        _FIELDS[kind] = found
-    return found
+def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
 def _range(*bounds: int) -> range:
@@ -181,72 +211,62 @@ def _range(*bounds: int) -> range:
     return numbers
 
 
-@pass_context  # so that jinja2 does not work it out while it compiles
-def _meter_loop(context: Context, values: Iterable[object], weight: int) -> list[object]:
-    """The values of a loop, paid for with all the text that its body holds."""
-    listed = list(values)
-    _sandbox_of(context).meter.spend(len(listed) * (_ROUND + weight))
-    return listed
+# Filters that take the context are not worked out while jinja2 compiles, so that they count.
 
 
 @pass_context
-def _weigh(context: Context, weight: int) -> Markup:
-    _sandbox_of(context).meter.spend(weight)
-    return Markup("")
+def _finalize(context: Context, value: object) -> object:
+    sandbox = cast("Sandbox", context.environment)
+    shown = sandbox.show(value)
+    sandbox.spend(len(shown) if isinstance(shown, str) else _STEP)
+    return shown
+
+
+@pass_context
+def _count_rounds(context: Context, values: Iterable[object]) -> Iterator[object]:
+    sandbox = cast("Sandbox", context.environment)
+    for value in values:
+        sandbox.spend(_STEP)
+        yield value
 
 
 @pass_context
 def _join(context: Context, parts: Iterable[object]) -> Markup:
     """`a ~ b`: each part made inert by itself."""
-    sandbox = _sandbox_of(context)
-    return Markup("").join(sandbox.show(part) for part in parts)
+    return Markup("").join(cast("Any", _finalize(context, part)) for part in parts)
 
 
-def _sandbox_of(context: Context) -> Sandbox:
-    return cast("Sandbox", context.environment)
+# --- templates that cannot be used
 
 
-class _Metering(NodeTransformer):
-    """Rewrites a parsed template so that what repeats or grows text asks the meter first."""
+def prefer_overrides(
+    draw: Callable[[Path | None], _Rendered], overrides: Path | None
+) -> tuple[_Rendered, tuple[str, ...]]:
+    """What `draw` makes of the user's templates, and no warning.
 
-    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        node.iter = _filtered(
-            cast("nodes.Expr", node.iter), "metered", nodes.Const(_weight_of(node))
-        )
-        return node
-
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return _filtered(nodes.List(node.nodes, lineno=node.lineno), "joined")
-
-    def visit_Macro(self, node: nodes.Macro) -> nodes.Node:  # noqa: N802
-        return self._weighed(node)
-
-    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.Node:  # noqa: N802
-        return self._weighed(node)
-
-    def visit_Block(self, node: nodes.Block) -> nodes.Node:  # noqa: N802
-        return self._weighed(node)
-
-    def visit_Template(self, node: nodes.Template) -> nodes.Node:  # noqa: N802
-        return self._weighed(node)
-
-    def _weighed(self, node: Any) -> nodes.Node:  # noqa: ANN401
-        self.generic_visit(node)
-        cost = _filtered(nodes.Const(_weight_of(node), lineno=node.lineno), "weighed")
-        node.body.insert(0, nodes.Output([cost], lineno=node.lineno))
-        return node  # type: ignore[no-any-return]
+    Where their templates cannot be used it is what our own give, and a warning that says why, so
+    that a report is never lost to a template.
+    """
+    try:
+        return draw(overrides), ()
+    except UsageError as error:
+        if overrides is None:
+            raise
+        return draw(None), (f"{error.cause}; the built-in template was used",)
 
 
-def _weight_of(node: nodes.Node) -> int:
-    return sum(len(data.data) for data in node.find_all(nodes.TemplateData))
-
-
-def _filtered(node: nodes.Expr, name: str, *arguments: nodes.Expr) -> nodes.Filter:
-    return nodes.Filter(node, name, list(arguments), [], None, None, lineno=node.lineno)
-
-
-def shorten(text: str) -> str:
-    """A message of jinja2 in one line."""
-    return cut(" ".join(text.split()), 300)
+def _explain(error: Exception, name: str, folder: Path) -> UsageError:
+    """An error of a template, with the file and the line where it happened."""
+    file, line = name, 0
+    if isinstance(error, TemplateSyntaxError):
+        file, line = error.filename or name, error.lineno
+    else:
+        inside = str(folder.resolve())
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename.startswith(inside):
+                file, line = frame.filename, frame.lineno or 0
+    where = f"{file}:{line}" if line else file
+    said = cut(" ".join(str(error).split()), 300) or type(error).__name__
+    if not isinstance(error, TemplateError):
+        said = f"{type(error).__name__}: {said}"
+    return UsageError(f"{where}: {said}", remedy=_REMEDY)

@@ -1,23 +1,25 @@
-"""What every report shows of a delta: the same facts in the same order, without any format."""
+"""What every report says of a delta: its outcome and headline, the rows worth a look, commands.
+
+Facts come from the delta's fields; prose is made here and never read back.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.verdict import Conclusion
+from routing_action.report.escape import cut, printable
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
-_QUIET = (DeltaKind.OK,)
 _BLAMED = (DeltaKind.REGRESSION, DeltaKind.NEW, DeltaKind.UNDECLARED, DeltaKind.REMOVED)
 
 
-class Outcome(StrEnum):
+class GateOutcome(StrEnum):
     """What a comparison comes to, for people: a gate can be red, or open, for different causes."""
 
     PASSED = "passed"
@@ -29,111 +31,93 @@ class Outcome(StrEnum):
 
 
 _TITLES = {
-    Outcome.PASSED: "Routing is as expected",
-    Outcome.FAILED: "Routing gate failed",
-    Outcome.ERROR: "Routing could not be judged",
-    Outcome.NOT_MEASURED: "Routing was not fully measured",
-    Outcome.NOT_COMPARABLE: "Routing passed, but compares with another CLI or model",
-    Outcome.NO_BASELINE: "Routing has no baseline to compare with yet",
+    GateOutcome.PASSED: "Routing is as expected",
+    GateOutcome.FAILED: "Routing gate failed",
+    GateOutcome.ERROR: "Routing could not be judged",
+    GateOutcome.NOT_MEASURED: "Routing was not fully measured",
+    GateOutcome.NOT_COMPARABLE: "Routing passed, but with another CLI or model than the baseline",
+    GateOutcome.NO_BASELINE: "Routing has no baseline to compare with yet",
 }
 
 
-def find_outcome(delta: Delta) -> Outcome:
+def find_outcome(delta: Delta) -> GateOutcome:
     """Which kind of result it is; the conclusion alone decides what CI does."""
     if delta.conclusion is Conclusion.FAILURE:
         return _why_red(delta)
     if delta.conclusion is Conclusion.NEUTRAL:
-        return Outcome.NOT_MEASURED
-    if delta.baseline.commit is not None and not delta.baseline.present:
-        return Outcome.NO_BASELINE
+        return GateOutcome.NOT_MEASURED
+    if _lacks_baseline(delta):
+        return GateOutcome.NO_BASELINE
     judged = [row for row in delta.rows if row.got is not None]
     if judged and all(row.not_alike for row in judged):
-        return Outcome.NOT_COMPARABLE
-    return Outcome.PASSED
+        return GateOutcome.NOT_COMPARABLE
+    return GateOutcome.PASSED
 
 
-def _why_red(delta: Delta) -> Outcome:
+def _why_red(delta: Delta) -> GateOutcome:
     """Blame of the change first, then what was lost, then what could not be measured."""
     kinds = {row.kind for row in delta.rows if row.gates}
     if not kinds.isdisjoint(_BLAMED):
-        return Outcome.FAILED
-    # Reasons that count rows begin with a number; the others are errors that concern no pair.
-    uncounted = {reason for reason in delta.reasons if not reason.partition(" ")[0].isdigit()}
-    if kinds or uncounted - {NOTHING_MEASURED}:
-        return Outcome.ERROR
+        return GateOutcome.FAILED
+    if kinds or delta.errors:
+        return GateOutcome.ERROR
     unmeasured = any(row.kind is DeltaKind.UNMEASURED for row in delta.rows)
-    return Outcome.NOT_MEASURED if unmeasured or uncounted else Outcome.FAILED
+    lacks = unmeasured or not is_measured(delta)
+    return GateOutcome.NOT_MEASURED if lacks else GateOutcome.FAILED
 
 
-NOTHING_MEASURED = "nothing was measured"
-"""The gate's reason where there is no row at all."""
+def _lacks_baseline(delta: Delta) -> bool:
+    return delta.baseline.commit is not None and not delta.baseline.present
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """One case with the cell of each provider, in the order of the providers."""
-
-    case_id: str
-    cells: tuple[str, ...]
+def is_measured(delta: Delta) -> bool:
+    """True where any pair has a result."""
+    return any(row.got for row in delta.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaView:
-    """A delta ready for a template. `changed` are the rows worth a look, red ones first."""
-
-    delta: Delta
-    outcome: Outcome
-    title: str
-    headline: str
-    counts: str
-    changed: tuple[DeltaEntry, ...]
-    agents: tuple[str, ...]
-    matrix: tuple[MatrixRow, ...]
-    baseline: str
-    totals: str
-
-
-def build_view(delta: Delta) -> DeltaView:
-    """Derive everything that reports share."""
-    agents = _agents(delta)
+def find_title(delta: Delta) -> str:
+    """The outcome in a few words."""
     outcome = find_outcome(delta)
-    title = _TITLES[outcome]
-    if outcome is Outcome.NOT_MEASURED and not any(row.got for row in delta.rows):
-        title = "Routing was not measured"
-    return DeltaView(
-        delta=delta,
-        outcome=outcome,
-        title=title,
-        headline=_headline(title, delta.reasons),
-        counts=", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items()),
-        changed=tuple(row for row in delta.rows if _is_worth_a_look(row)),
-        agents=agents,
-        matrix=_matrix(delta.rows, agents),
-        baseline=_baseline(delta),
-        totals=_totals(delta),
-    )
+    if outcome is GateOutcome.NOT_MEASURED and not is_measured(delta):
+        return "Routing was not measured"
+    return _TITLES[outcome]
 
 
-def _is_worth_a_look(row: DeltaEntry) -> bool:
-    return row.kind not in _QUIET or row.flaky or bool(row.not_alike)
+def find_headline(delta: Delta) -> str:
+    """The outcome with the gate's reasons, in one line."""
+    return ": ".join(filter(None, (find_title(delta), "; ".join(delta.reasons))))
 
 
-def _headline(title: str, reasons: Sequence[str]) -> str:
-    return f"{title}: {'; '.join(reasons)}" if reasons else title
+def find_notes(delta: Delta) -> tuple[str, ...]:
+    """What else a reader should know, that of the baseline first."""
+    source = delta.baseline
+    notes = []
+    if _lacks_baseline(delta):
+        notes.append(
+            f"no baseline: {source.path} does not exist at {(source.commit or '')[:12]}, so every "
+            "pair is new and held to its own declaration; it decides from the next change on"
+        )
+    if source.edited:
+        notes.append(
+            "this change edits the baseline; known pairs are judged against the one at the merge "
+            "base all the same"
+        )
+    return (*notes, *delta.notes)
 
 
-def _agents(delta: Delta) -> tuple[str, ...]:
+def find_agents(delta: Delta) -> tuple[str, ...]:
+    """The agents that were asked for, then others that have rows."""
     return tuple(dict.fromkeys((*delta.agents, *sorted({row.agent for row in delta.rows}))))
 
 
-def _matrix(rows: Sequence[DeltaEntry], agents: Sequence[str]) -> tuple[MatrixRow, ...]:
-    cells: dict[str, dict[str, str]] = {}
-    for row in sorted(rows, key=lambda one: (one.line or 10**9, one.case_id)):
-        cells.setdefault(row.case_id, {})[row.agent] = cell_text(row)
-    return tuple(
-        MatrixRow(case_id, tuple(found.get(agent, "") for agent in agents))
-        for case_id, found in cells.items()
-    )
+def is_worth_a_look(row: DeltaEntry) -> bool:
+    """False where a pair is as expected and nothing about it is in doubt."""
+    return row.kind is not DeltaKind.OK or row.flaky or bool(row.not_alike)
+
+
+def changed_rows(delta: Delta) -> tuple[DeltaEntry, ...]:
+    """The rows worth a look, in the order of the delta."""
+    return tuple(row for row in delta.rows if is_worth_a_look(row))
 
 
 def cell_text(row: DeltaEntry) -> str:
@@ -144,37 +128,58 @@ def cell_text(row: DeltaEntry) -> str:
     return f"{word} ({', '.join(marks)})" if marks else word
 
 
-def _baseline(delta: Delta) -> str:
-    source = delta.baseline
-    if source.commit is None:
-        return f"{source.path}, {source.how}"
-    missing = "" if source.present else ", where the file does not exist"
-    return f"{source.path} at {source.commit[:12]} of {source.date}, {source.how}{missing}"
+def list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:
+    """What was found of a pair, each fact with its label."""
+    if row.flaky:
+        yield "flaky", f"{row.passed} of {row.trials} trials passed"
+    found = {
+        "not comparable": row.not_alike,
+        "missing": row.missing_evidence,
+        "used though disallowed": row.disallowed_hits,
+        "loaded": row.loaded_skills,
+    }
+    for label, texts in found.items():
+        if texts:
+            yield label, ", ".join(cut(printable(text), 200) for text in texts[:10])
 
 
-def _totals(delta: Delta) -> str:
-    totals = delta.totals
-    cost = f", {totals.cost_usd:.4f} USD reported" if totals.cost_usd is not None else ""
-    versions = "; ".join(
-        f"{agent} {' and '.join(found)}" for agent, found in totals.cli_versions.items()
-    )
-    made = f"; {versions}" if versions else ""
-    return f"{totals.trials} runs, {totals.duration_ms / 1000:.1f} s of agent time{cost}{made}"
+def list_steps(
+    delta: Delta, row: DeltaEntry, results: str = "RESULTS"
+) -> Iterator[tuple[str, str]]:
+    """What can be done about a red pair, or one that got better, each step with its label.
+
+    `results` is where the results are, for the commands.
+    """
+    accept = accept_command(row, results) if can_accept(row) else ""
+    if row.kind is DeltaKind.IMPROVEMENT:
+        yield "lock it in", accept
+        return
+    if find_remedy(row.failure_kind):
+        yield "fix", find_remedy(row.failure_kind)
+    if row.got is not None:
+        yield "rerun", rerun_command(delta, row)
+    if accept:
+        yield "accept", accept
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun, which gets an `s` unless it is one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# --- what to do about a row
 
 
 def rerun_command(delta: Delta, row: DeltaEntry) -> str:
     """The command that measures this pair again, as it was measured."""
-    return select_case(delta.run_commands.get(row.agent, _plain_run(row.agent)), row.case_id)
-
-
-def _plain_run(agent: str) -> str:
-    return f"{RUN_PROGRAM} --agents {shlex.quote(agent)}"
+    plain = f"{RUN_PROGRAM} --agents {shlex.quote(row.agent)}"
+    return select_case(delta.run_commands.get(row.agent, plain), row.case_id)
 
 
 def can_accept(row: DeltaEntry) -> bool:
     """True where what was measured could become the new expectation."""
-    is_measured = row.got is not None and row.got is not Status.INFRA_ERROR
-    return is_measured and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
+    is_known = row.got is not None and row.got is not Status.INFRA_ERROR
+    return is_known and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
 
 
 def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
@@ -186,6 +191,56 @@ def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
     if row.kind is DeltaKind.REMOVED or row.got is Status.INFRA_ERROR:
         return ""
     base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
-    if row.kind is DeltaKind.REGRESSION:
+    if row.timed_out or row.kind in (DeltaKind.REGRESSION, DeltaKind.NEW):
         return f"{base} --accept-regression --reason TEXT"
     return base
+
+
+_DESCRIPTION = "say in its description when to use the skill, in the words of this prompt"
+
+REMEDIES: Mapping[str, str] = {
+    "timeout": "read the transcript: raise the timeout if the agent was on its way, shorten the "
+    "prompt if it was lost",
+    "limit": "raise the limit of turns or cost that ended it, or ask for less",
+    "mixed": "if a disallowed skill took the prompt, begin with that: make the two descriptions "
+    "say what each skill is for; what is missing then has its own entry",
+    "disallowed_hit": "make the two descriptions say what each skill is for; if both skills are "
+    "right, move this one to optional_skills",
+    "invoked_but_not_loaded": "routing worked, loading did not: look in the result of the call for "
+    "a wrong name, a permission rule or a broken skill file",
+    "wrong_copy": "remove the other copy of the skill, or run in an isolated workspace",
+    "skill_unavailable": "the agent was not offered this skill: stage it with --skills, or put it "
+    "in a folder where this agent looks, and check its frontmatter",
+    "optional_only": "sharpen the description of the expected or of the optional skill, or expect "
+    "the optional one",
+    "weak_evidence_only": f"it was named, not loaded: {_DESCRIPTION}",
+    "evidence_too_weak": "if a read by hand is enough, set expected_skill_min_tier to 2; else "
+    "make the description ask for the skill to be loaded",
+    "missing_required": _DESCRIPTION,
+    "answered_directly": "ask for work rather than for knowledge, or expect no skill",
+    "skill_not_loaded": _DESCRIPTION,
+    "missing_skill_file_evidence": "name the skill in expected_skill and drop the file, or set "
+    "require_skill_file to false",
+    "missing_activity_evidence": "ask for work in the prompt, or empty required_any_evidence",
+    "mixed_evidence_missing": "take the missing tokens one by one",
+    "cli_missing": "install the CLI of the agent, and check that it is on PATH",
+    "auth": "set a credential variable of the agent; see routing-action providers list",
+    "quota": "credit or budget is used up: wait, or pay",
+    "rate_limit": "lower --max-parallel or --max-parallel-provider, or run again later",
+    "server_error": "the service of the model failed: run again later",
+    "api_error": "read the error of the CLI; often the service does not know the model name",
+    "killed": "lower --max-parallel: the machine may lack memory",
+    "schema_drift": "install the CLI version that worked before, or report the transcript",
+    "never_ran": "check that the CLI takes credentials of this kind without a terminal",
+    "cancelled": "run again; what had ended is kept",
+    "not_run": "remove the cause that the error names, and run again",
+}
+"""What a person does about a red row: one sentence for each failure kind, without a full stop.
+
+Each has an entry with meaning and example in docs/reference/failure-kinds.md.
+"""
+
+
+def find_remedy(failure_kind: str | None) -> str:
+    """The sentence; "" where there is nothing to say."""
+    return REMEDIES.get(failure_kind or "", "")

@@ -23,9 +23,9 @@ def test_a_red_pair_is_a_failure_on_its_line() -> None:
     assert (first.level, first.title) == ("failure", "REGRESSION: notes-from-tags on claude")
     assert "missing: writing-release-notes" in first.message
     assert "loaded: summarising-commits" in first.message
-    assert "run it again: ./test.sh --agents claude --case-id notes-from-tags" in first.message
+    assert "rerun: ./test.sh --agents claude --case-id notes-from-tags" in first.message
     assert "found for writing-release-notes at tier 3:" in first.raw_details
-    assert "the CLI said: the wall deadline" in check.annotations[1].raw_details
+    assert "error: the wall deadline" in check.annotations[1].raw_details
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_a_case_without_a_line_is_noted_on_the_first() -> None:
 
 @pytest.mark.parametrize("path", ["/tmp/cases.json", "../cases.json", ""])
 def test_a_case_file_outside_the_repository_has_no_annotations(path: str) -> None:
-    """GitHub would refuse the whole check run."""
+    """GitHub would reject the whole check run."""
     check = build_check(make([regression()], Conclusion.FAILURE, cases_file=path), PLACE)
     assert check.annotations == ()
     assert "no annotation" not in check.summary
 
 
 def test_more_pairs_than_the_maximum_are_counted() -> None:
-    """51 or 1,000: what has no annotation is told."""
+    """51 or 1,000: what has no annotation is counted."""
     check = build_check(huge(30, "x"), PLACE, max_annotations=7)
     assert len(check.annotations) == 7
     assert "23 more pairs have no annotation in the case file." in check.summary

@@ -13,13 +13,13 @@ from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta
 from routing_action.gate.verdict import Conclusion
 from routing_action.github.publication import RunLinks
-from routing_action.report.comment import render_comment, render_superseded
+from routing_action.report.markdown import render_comment, render_summary, render_superseded
 from routing_action.report.page import format_duration
-from routing_action.report.summary import render_summary
-from routing_action.report.view import Outcome, find_outcome
+from routing_action.report.view import GateOutcome, find_outcome
 from tests.rendering import samples
 from tests.rendering.samples import PLACE, SKILLS, entry, make, quiet, regression, sample_bodies
 
+LOST_SHARD = "claude: the results of shard 2/3 are missing"
 BODIES = sample_bodies()
 
 
@@ -39,22 +39,26 @@ def test_the_comments_are_as_reviewed(name: str, snapshot: SnapshotAssertion) ->
 @pytest.mark.parametrize(
     ("delta", "outcome", "alert"),
     [
-        (samples.green(), Outcome.PASSED, "NOTE"),
-        (samples.red(), Outcome.FAILED, "CAUTION"),
-        (samples.new_coverage(), Outcome.FAILED, "CAUTION"),
-        (samples.lost(), Outcome.ERROR, "CAUTION"),
-        (samples.nothing_measured(), Outcome.NOT_MEASURED, "WARNING"),
-        (samples.no_baseline(), Outcome.NO_BASELINE, "IMPORTANT"),
-        (samples.unlike(), Outcome.NOT_COMPARABLE, "WARNING"),
-        (samples.infra_only(), Outcome.PASSED, "NOTE"),
-        (make([], Conclusion.FAILURE, ("nothing was measured",)), Outcome.NOT_MEASURED, "CAUTION"),
+        (samples.green(), GateOutcome.PASSED, "NOTE"),
+        (samples.red(), GateOutcome.FAILED, "CAUTION"),
+        (samples.new_coverage(), GateOutcome.FAILED, "CAUTION"),
+        (samples.lost(), GateOutcome.ERROR, "CAUTION"),
+        (samples.nothing_measured(), GateOutcome.NOT_MEASURED, "WARNING"),
+        (samples.no_baseline(), GateOutcome.NO_BASELINE, "IMPORTANT"),
+        (samples.unlike(), GateOutcome.NOT_COMPARABLE, "WARNING"),
+        (samples.infra_only(), GateOutcome.PASSED, "NOTE"),
+        (
+            make([], Conclusion.FAILURE, ("nothing was measured",)),
+            GateOutcome.NOT_MEASURED,
+            "CAUTION",
+        ),
         (
             make(
                 list(samples.infra_only().rows),
                 Conclusion.FAILURE,
                 ("1 infra_error (--fail-on-infra)",),
             ),
-            Outcome.FAILED,
+            GateOutcome.FAILED,
             "CAUTION",
         ),
         (
@@ -63,17 +67,17 @@ def test_the_comments_are_as_reviewed(name: str, snapshot: SnapshotAssertion) ->
                 Conclusion.FAILURE,
                 ("9 pairs were not measured",),
             ),
-            Outcome.NOT_MEASURED,
+            GateOutcome.NOT_MEASURED,
             "CAUTION",
         ),
         (
-            make(quiet(), Conclusion.FAILURE, ("claude: the results of shard 2/3 are missing",)),
-            Outcome.ERROR,
+            make(quiet(), Conclusion.FAILURE, (LOST_SHARD,), errors=(LOST_SHARD,)),
+            GateOutcome.ERROR,
             "CAUTION",
         ),
     ],
 )
-def test_each_outcome_is_told_apart(delta: Delta, outcome: Outcome, alert: str) -> None:
+def test_each_outcome_is_told_apart(delta: Delta, outcome: GateOutcome, alert: str) -> None:
     """G4: failed, lost, not measured, not comparable and no baseline look and read differently."""
     assert find_outcome(delta) is outcome
     assert render_comment(delta, PLACE).startswith(f"> [!{alert}]\n> **Routing ")
@@ -100,7 +104,7 @@ def test_the_case_links_to_its_line_at_the_head() -> None:
 
 
 def test_without_a_place_nothing_is_linked() -> None:
-    """On a desk there is no address to lead to."""
+    """Outside a workflow run there is no address to lead to."""
     body = render_comment(samples.red(), RunLinks())
     assert "](" not in body
     assert "Run the red pairs again here" in body
@@ -143,7 +147,7 @@ def test_red_rows_stand_before_what_was_removed() -> None:
 def test_the_evidence_sets_what_the_wanted_skill_says_beside_what_took_the_prompt() -> None:
     """Two descriptions that overlap explain most misroutes."""
     body = render_comment(samples.red(), PLACE)
-    wanted = "- `writing-release-notes`, which was wanted, says: `Use when a release is being"
+    wanted = "- `writing-release-notes` (wanted) says: `Use when a release is being"
     assert body.index(wanted) < body.index("- `summarising-commits` says: `Use when asked what")
     other = samples.red().model_copy(
         update={"skills": tuple(s.model_copy(update={"agents": ("codex",)}) for s in SKILLS)}
@@ -192,7 +196,7 @@ def test_many_agents_and_long_notes_are_cut_with_a_count() -> None:
     rows = [entry("a", agent) for agent in agents]
     notes = tuple(f"note {n}" for n in range(9))
     body = render_comment(make(rows, agents=agents, notes=notes), PLACE)
-    assert "All 1 cases on 20 providers of 30" in body
+    assert "1 case on 20 providers of 30" in body
     assert "- and 4 more notes in `delta.json`" in body
 
 
@@ -200,8 +204,8 @@ def test_what_was_superseded_says_why_and_by_what() -> None:
     """R12: an old red comment does not stay when nothing ran later."""
     body = render_superseded(PLACE, "nothing was measured for the latest commit")
     assert body.startswith("> [!NOTE]\n> **Routing: the earlier result is superseded**: nothing")
-    assert "[the present run](https://github.com/octo/demo/actions/runs/4242/attempts/1)" in body
-    assert "the present run." in render_superseded(RunLinks(), "@octocat")
+    assert "[the latest run](https://github.com/octo/demo/actions/runs/4242/attempts/1)" in body
+    assert "the latest run." in render_superseded(RunLinks(), "@octocat")
     assert "`@octocat`" in render_superseded(RunLinks(), "@octocat")
 
 

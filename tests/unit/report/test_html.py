@@ -18,7 +18,7 @@ from routing_action.errors import UsageError
 from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
 from routing_action.github.publication import RunLinks
-from routing_action.report import html_data
+from routing_action.report import html
 from routing_action.report.html import STATIC_ROWS, write_html
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.report_values import (
@@ -104,7 +104,7 @@ def test_the_page_names_no_other_file_and_no_address_but_links() -> None:
 
 
 def test_the_policy_lets_through_our_script_and_style_alone() -> None:
-    """The hashes are of the very text of the page; everything else is refused."""
+    """The hashes are of the very text of the page; nothing else runs."""
     page = _Page(render())
     rules = dict(rule.strip().split(" ", 1) for rule in page.policy.split(";"))
     assert rules["default-src"] == "'none'"
@@ -162,7 +162,7 @@ def test_units_carry_evidence_transcript_and_how_they_ran() -> None:
 
 def test_details_of_passing_units_end_with_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Failures stay explained however many units pass before them."""
-    monkeypatch.setattr(html_data, "PASSING_DETAIL_BYTES", 50)
+    monkeypatch.setattr(html, "PASSING_DETAIL_BYTES", 50)
     records = [make_record(n, trial=n, output_excerpt="x" * 60) for n in (1, 2)]
     failed = make_record(3, trial=3, status="fail", error="no")
     lines = _Page(render(RED, *records, failed)).data("units")
@@ -191,7 +191,7 @@ def test_a_row_says_in_a_line_what_came_instead(fields: dict[str, Any], short: s
     values: dict[str, Any] = {"missing_evidence": (), "loaded_skills": (), **fields}
     (line,) = _Page(render(make_delta(make_regression(**values)))).data("pairs")
     assert line[12].get("short") == short
-    assert line[12]["mend"]
+    assert line[12]["fix"]
 
 
 def test_the_table_for_readers_without_scripts_is_bounded() -> None:
@@ -227,14 +227,14 @@ def test_hostile_text_makes_no_element_and_ends_none(text: str) -> None:
 
 def test_data_holds_nothing_that_html_or_javascript_could_take_for_its_own() -> None:
     """All of `<`, `>`, `&` and the line separators are escaped in data."""
-    raw = str(html_data.to_script(["".join(HOSTILE)]))
+    raw = str(html.to_script(["".join(HOSTILE)]))
     assert not re.search("[<>&\u2028\u2029]", raw)
     assert json.loads(raw) == ["".join(HOSTILE)]
 
 
 def test_lone_surrogates_and_huge_numbers_are_data_too() -> None:
     """What UTF-8 or 64 bits cannot hold stops no report."""
-    assert json.loads(str(html_data.to_script(["\ud800<", 10**30]))) == ["\ud800<", 10**30]
+    assert json.loads(str(html.to_script(["\ud800<", 10**30]))) == ["\ud800<", 10**30]
     record = make_record(status="fail", error="\udfff", duration_ms=10**30)
     text = render(RED, record)
     text.encode()
@@ -266,14 +266,14 @@ def test_users_extend_the_page_by_block(tmp_path: Path) -> None:
     ],
 )
 def test_a_template_that_cannot_be_used_is_named(template: str, cause: str, tmp_path: Path) -> None:
-    """A user's mistake is told with its file, and a template calls nothing of ours."""
+    """A user's mistake is reported with its file, and a template calls nothing of ours."""
     (tmp_path / "report.html.j2").write_text(template)
     with pytest.raises(UsageError) as caught:
         render(overrides=tmp_path)
     assert cause in str(caught.value)
 
 
-def test_a_run_on_a_desk_has_no_links() -> None:
+def test_a_run_outside_a_workflow_has_no_links() -> None:
     """Where nothing is known of repository and run, commits are plain text."""
     page = _Page(render(place=RunLinks()))
     assert [a["href"] for tag, a in page.elements if tag == "a"] == ["#main"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,8 @@ from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof
 from routing_action.gate.verdict import Conclusion
 from routing_action.github.publication import RunLinks
-from routing_action.report.junit import render_junit
+from routing_action.report.junit import write_junit
+from routing_action.results.transcript_lines import UnitRecord
 from tests.support.report_values import (
     HOSTILE,
     make_delta,
@@ -35,6 +38,13 @@ UNMEASURED = make_entry("lost", "codex", kind=DeltaKind.UNMEASURED, got=None, pa
 KNOWN_INFRA = make_entry("known", "codex", was=Status.INFRA_ERROR, got=Status.INFRA_ERROR)
 MIXED = make_delta(make_regression(), INFRA, UNMEASURED, KNOWN_INFRA, make_entry(),
                    make_entry("two", was=Status.FAIL, got=Status.FAIL))  # fmt: skip
+
+
+def render_junit(delta: Delta, records: Iterable[UnitRecord], place: RunLinks) -> str:
+    """The document as text."""
+    out = StringIO()
+    write_junit(out, delta, records, place)
+    return out.getvalue()
 
 
 @cache
@@ -88,16 +98,20 @@ def test_a_gating_row_fails_with_its_word_place_and_remedy() -> None:
         "expected pass, got fail",
         "failure: weak_evidence_only",
         "error: it said no",
+        "not comparable: cli 2, not 1",
         "missing: foo",
-        "refused: baz",
+        "used though disallowed: baz",
         "loaded: baz",
-        "not alike: cli 2, not 1",
         "foo (tier 3, mention at stdout line 4): see foo & <bar>",
         (
-            "mend: it was named, not loaded: say in its description when the skill is to be used, "
+            "fix: it was named, not loaded: say in its description when to use the skill, "
             "in the words of this prompt"
         ),
-        "run again: routing-action run --agents codex --case-id red",
+        "rerun: routing-action run --agents codex --case-id red",
+        (
+            "accept: routing-action baseline update --from RESULTS --cases red "
+            "--accept-regression --reason TEXT"
+        ),
     ]
 
 
@@ -122,7 +136,7 @@ def test_a_lost_result_fails_and_offers_no_command() -> None:
     assert found is not None
     assert found.get("type") == "MISSING"
     assert "expected pass, got nothing" in (found.text or "")
-    assert "run again" not in (found.text or "")
+    assert "rerun" not in (found.text or "")
 
 
 def test_times_are_the_seconds_of_all_trials() -> None:

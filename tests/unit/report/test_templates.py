@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import UsageError
-from routing_action.report.comment import render_comment
-from routing_action.report.render import prefer_overrides
-from routing_action.report.summary import render_summary
+from routing_action.report.markdown import render_comment, render_summary
+from routing_action.report.render_all import render_all
+from routing_action.report.sandbox import prefer_overrides
 from tests.rendering.samples import PLACE, filled, green, huge, red
 
 EXTENDS = '{% extends "routing-action/comment.md.j2" %}'
@@ -93,6 +93,7 @@ def test_a_faulty_template_is_named_with_file_and_line(
     [
         "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
         "{% for a in range(99999) %}{% endfor %}",
+        "{% set r = range(9999) %}{% for a in r %}{% for b in r %}{% endfor %}{% endfor %}",
         "{% for a in range(9999) %}" + "x" * 10_000 + "{% endfor %}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
         '{% include "comment.md.j2" %}',
@@ -117,10 +118,18 @@ def test_a_template_can_do_nothing_but_render(tmp_path: Path, text: str) -> None
         render(write(tmp_path, text))
 
 
-def test_texts_that_double_in_a_loop_end(tmp_path: Path) -> None:
-    """Growth by `~` and by set blocks is metered."""
-    doubled = "{% set a %}{{ a }}{{ a }}{% endset %}" * 40
+@pytest.mark.slow
+def test_calls_that_double_end(tmp_path: Path) -> None:
+    """A macro that calls itself twice, and prints nothing, is counted too."""
+    macro = "{% macro m(n) %}{% if n > 0 %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}"
     with pytest.raises(UsageError, match="does too much"):
+        render(write(tmp_path, macro + "{{ m(60) }}"))
+
+
+def test_texts_that_double_in_a_loop_end(tmp_path: Path) -> None:
+    """Growth by `~` and by set blocks is counted, and the error names the cap."""
+    doubled = "{% set a %}{{ a }}{{ a }}{% endset %}" * 40
+    with pytest.raises(UsageError, match=r"comment\.md\.j2:1: .* does too much: .* 32 MiB"):
         render(write(tmp_path, "{% set a %}xxxx{% endset %}" + doubled))
     doubled = "{% set a = a ~ a %}" * 40
     with pytest.raises(UsageError, match="does too much"):
@@ -142,10 +151,11 @@ def test_a_link_to_a_file_elsewhere_is_no_template(tmp_path: Path) -> None:
 def test_a_report_is_never_lost_to_a_template(tmp_path: Path) -> None:
     """The built-in template is used instead, with a warning that tells why."""
     folder = write(tmp_path, "{% if %}")
-    text, warning = prefer_overrides(
+    text, warnings = prefer_overrides(
         lambda overrides: render_comment(red(), PLACE, overrides=overrides), folder
     )
     assert text == render_comment(red(), PLACE)
+    (warning,) = warnings
     assert warning.startswith(f"{tmp_path.resolve()}/comment.md.j2:1: ")
     assert warning.endswith("the built-in template was used")
 
@@ -155,9 +165,9 @@ def test_a_usable_template_comes_without_a_warning(tmp_path: Path) -> None:
     folder = write(tmp_path, "short")
     assert prefer_overrides(lambda o: render_comment(red(), PLACE, overrides=o), folder) == (
         "short\n",
-        "",
+        (),
     )
-    assert prefer_overrides(lambda o: o, None) == (None, "")
+    assert prefer_overrides(lambda o: o, None) == (None, ())
 
 
 def test_a_template_that_heeds_no_space_is_told_its_size(tmp_path: Path) -> None:
@@ -165,6 +175,15 @@ def test_a_template_that_heeds_no_space_is_told_its_size(tmp_path: Path) -> None
     folder = write(tmp_path, "{% for row in page.changed %}{{ row.case_id }}{% endfor %}")
     with pytest.raises(UsageError, match=r"even without rows it has \d+ bytes, more than 2000"):
         render_comment(huge(1000, "x"), PLACE, overrides=folder, budget=2000)
+
+
+def test_a_template_too_long_for_the_shorter_comments_still_makes_the_first(tmp_path: Path) -> None:
+    """Where GitHub finds that one too long, shorter ones of our own templates are tried."""
+    folder = write(tmp_path, "x" * 10_000)
+    rendered, warnings = render_all(red(), PLACE, folder)
+    assert warnings == ()
+    assert rendered.comment[0] == "x" * 10_000 + "\n"
+    assert rendered.comment[2] == render_comment(red(), PLACE, budget=5_000)
 
 
 def test_templates_may_use_numbers_loops_and_mappings(tmp_path: Path) -> None:

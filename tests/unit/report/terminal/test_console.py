@@ -10,8 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import SourceKind
-from routing_action.report.cells import cell_width
-from routing_action.report.console import ConsoleStyle, render_console
+from routing_action.report.terminal.cells import cell_width
+from routing_action.report.terminal.console import ConsoleStyle, render_console
 from routing_action.results.model import KEPT_WORKSPACE, Results, TokenHit
 from tests.support.result_rows import make_results, make_row
 
@@ -86,15 +86,15 @@ def test_colour_marks_the_cells_only_where_it_is_wanted() -> None:
     assert "\x1b[32mpass" in text
 
 
-def test_an_infrastructure_error_shows_its_cause_and_a_refused_skill_its_name() -> None:
+def test_an_infrastructure_error_shows_its_cause_and_a_disallowed_skill_its_name() -> None:
     """Both kinds of red name what to look at."""
     infra = make_row(
         1, status=Status.INFRA_ERROR, failure_kind="auth", outcome=Outcome.AUTH, error="HTTP 401"
     )
-    refused = make_row(2, case_id="two", status=Status.FAIL, disallowed_hits=("bar",))
-    text = render(make_results(infra, refused))
+    used = make_row(2, case_id="two", status=Status.FAIL, disallowed_hits=("bar",))
+    text = render(make_results(infra, used))
     assert "cause    HTTP 401" in text
-    assert "refused  bar was used and is disallowed" in text
+    assert "used     bar though disallowed" in text
 
 
 def test_a_long_list_is_cut_with_the_count_of_the_rest() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.report.terminal_block import BlockLine, TerminalBlock
+from routing_action.report.terminal.live import TerminalBlock
 from tests.support.terminal_screen import Screen
 
 
@@ -19,7 +19,7 @@ class Bench:
 
     def draw(self, *lines: str) -> None:
         """Show lines."""
-        self.block.draw([BlockLine(line, len(line)) for line in lines], self.screen.columns)
+        self.block.draw([(line, len(line)) for line in lines], self.screen.columns)
 
     def _write(self, text: str) -> None:
         self.writes.append(text)
@@ -53,7 +53,7 @@ def test_a_redraw_clears_nothing_before_it_writes(bench: Bench) -> None:
 def test_the_terminal_works_as_before_after_each_write(bench: Bench) -> None:
     """Whenever the process dies, the cursor is seen and lines wrap."""
     bench.draw("one")
-    bench.block.say("told\n", 40)
+    bench.block.say("said\n", 40)
     bench.block.clear(40)
     for write in bench.writes:
         screen = Screen(40)

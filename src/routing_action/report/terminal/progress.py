@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
@@ -19,16 +19,14 @@ _LEAST_MEASURED = 3
 _OVERDUE_SHARE = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class RunningUnit:
+class RunningUnit(NamedTuple):
     """A unit that runs, `provider:case`, and for how many seconds it has done so."""
 
     key: str
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A unit that ended without a pass, and the kind of its failure."""
 
     key: str
@@ -36,36 +34,21 @@ class Failure:
     kind: str
 
 
-@dataclass(slots=True)
-class _Durations:
-    """How long the ended units of one agent took, in seconds."""
-
-    count: int = 0
-    total: float = 0.0
-
-    def add(self, seconds: float) -> None:
-        self.count += 1
-        self.total += seconds
-
-
 class Progress:
     """The state of a batch; `lanes` is how many of its units run side by side at most."""
 
     def __init__(self, clock: Callable[[], float], lanes: int) -> None:
         self.counts = dict.fromkeys(Status, 0)
-        self.cancelled = 0
         self.cost_usd: float | None = None
         self.latest: deque[Failure] = deque(maxlen=LATEST)
+        self.hurried = False
         self._clock = clock
         self._lanes = max(lanes, 1)
         self._begun = clock()
-        self.hurried = False
         self._ending: float | None = None
         self._queued: dict[str, str] = {}
         self._running: dict[str, tuple[str, float]] = {}
-        self._durations: dict[str, _Durations] = {}
-
-    # --- what is heard
+        self._durations: dict[str, list[float]] = {}
 
     def queue(self, unit_run_id: str, key: str) -> None:
         """A unit waits for its turn."""
@@ -79,16 +62,14 @@ class Progress:
     def end(self, unit_run_id: str, key: str, row: UnitResult) -> None:
         """A unit came to its end, or will not run at all."""
         self._queued.pop(unit_run_id, None)
+        started = self._running.pop(unit_run_id, None)
         self.counts[row.status] += 1
         if row.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + row.cost_usd
-        started = self._running.pop(unit_run_id, None)
         if row.outcome is Outcome.CANCELLED:
-            self.cancelled += 1
             return
         if started is not None:
-            durations = self._durations.setdefault(_agent(key), _Durations())
-            durations.add(self._clock() - started[1])
+            self._durations.setdefault(_agent(key), []).append(self._clock() - started[1])
         if row.status is not Status.PASS:
             self.latest.append(Failure(key, row.status, row.failure_kind or ""))
 
@@ -97,8 +78,6 @@ class Progress:
         self.hurried |= hurried
         if self._ending is None:
             self._ending = self._clock()
-
-    # --- what can be asked
 
     @property
     def done(self) -> int:
@@ -134,31 +113,28 @@ class Progress:
 
     @property
     def remaining(self) -> float | None:
-        """An estimate of the seconds that the rest takes; None until it can be told.
+        """An estimate of the seconds that the rest takes; None until there is one.
 
         Known once as many units have ended as run side by side (three at least), or half of a
         small batch. A unit is expected to take what its agent's units took on average, those that
         run longer than that included: the first to end are the quick ones.
         """
-        measured = sum(durations.count for durations in self._durations.values())
-        needed = min(max(self._lanes, _LEAST_MEASURED), max(self.total // 2, 1))
-        if measured < needed:
+        measured = sum(map(len, self._durations.values()))
+        if measured < min(max(self._lanes, _LEAST_MEASURED), max(self.total // 2, 1)):
             return None
-        expected = self._expected()
+        expected = {agent: self._expected(agent) for agent in self._durations}
         mean = sum(expected.values()) / len(expected)
         left = [_left(expected.get(_agent(unit.key), mean), unit.seconds) for unit in self.running]
         work = sum(left) + sum(expected.get(_agent(key), mean) for key in self._queued.values())
         return max(work / self._lanes, max(left, default=0.0))
 
-    def _expected(self) -> dict[str, float]:
-        """The seconds that a unit of each agent takes; only of agents that ended one."""
-        found = {}
-        running = self.running
-        for agent, durations in self._durations.items():
-            mean = durations.total / durations.count
-            long = [u.seconds for u in running if _agent(u.key) == agent and u.seconds > mean]
-            found[agent] = (durations.total + sum(long)) / (durations.count + len(long))
-        return found
+    def _expected(self, agent: str) -> float:
+        """The seconds that a unit of an agent takes, of which one has ended."""
+        ended = self._durations[agent]
+        mean = sum(ended) / len(ended)
+        running = [unit.seconds for unit in self.running if _agent(unit.key) == agent]
+        known = [*ended, *(seconds for seconds in running if seconds > mean)]
+        return sum(known) / len(known)
 
 
 def _left(expected: float, elapsed: float) -> float:

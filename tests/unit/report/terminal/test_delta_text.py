@@ -14,9 +14,9 @@ from routing_action.gate.describe import build_delta
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import BaselineSource, Delta
 from routing_action.gate.verdict import Policy
-from routing_action.report.console import ConsoleStyle
-from routing_action.report.delta_text import render_delta_text
-from routing_action.report.render import render_markdown
+from routing_action.github.publication import RunLinks
+from routing_action.report.markdown import render_comment
+from routing_action.report.terminal.console import ConsoleStyle, render_delta_text
 from routing_action.results.model import OfferedSkill
 from tests.support.measured import batch, expect, row
 from tests.support.result_rows import make_hit
@@ -40,7 +40,7 @@ PROOF = make_hit(3, 10, "mention at stdout line 4", "```@octocat | see foo```")
 
 
 def delta(**policy: Any) -> Delta:  # noqa: ANN401
-    """A regression with proof, an improvement that is not alike, and a flaky pair."""
+    """A regression with proof, an improvement that is not comparable, and a flaky pair."""
     made = BaselineEntry.model_validate(
         {"expected_status": "fail", "made_with": MadeWith(cli_version="1")}
     )
@@ -112,7 +112,7 @@ def test_the_text_names_verdict_rows_reasons_and_remedies() -> None:
     assert "rerun: routing-action run --agents claude --case-id a" in text
     assert "--from r.json --cases a --accept-regression --reason TEXT" in text
     assert "lock it in: routing-action baseline update --from r.json --cases b" in text
-    assert "not alike: CLI version was 1, is 2" in text
+    assert "not comparable: CLI version was 1, is 2" in text
     assert "OK          codex:b [flaky 2/3]: pass, as expected" in text
     assert text.endswith("gate: Routing gate failed: 1 regression")
     assert "at aaaaaaaaaaaa of 2026-01-01T00:00:00Z, merge base of origin/main and HEAD" in text
@@ -127,7 +127,7 @@ def test_the_text_has_colour_only_on_demand() -> None:
 
 def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None:
     """A reader of the pull request needs nothing else."""
-    text = render_markdown(delta())
+    text = render_comment(delta(), RunLinks())
     assert text.startswith("> [!CAUTION]\n> **Routing gate failed**: 1 regression.\n")
     assert (
         "| 🔴&nbsp;**REGRESSION** | `a` | `claude` | pass | fail "
@@ -145,7 +145,7 @@ def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None
 def test_a_template_can_be_overridden(tmp_path: Path) -> None:
     """A user's folder may replace a template of ours."""
     (tmp_path / "comment.md.j2").write_text("only {{ page.title }}", encoding="utf-8")
-    assert render_markdown(delta(), tmp_path) == "only Routing gate failed\n"
+    assert render_comment(delta(), RunLinks(), overrides=tmp_path) == "only Routing gate failed\n"
 
 
 def test_a_quiet_delta_says_that_nothing_changed() -> None:
@@ -163,9 +163,8 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
     )
     text = render_delta_text(quiet, ConsoleStyle())
     assert "note: no baseline: provider-baseline.json does not exist at aaaaaaaaaaaa" in text
-    assert "> [!IMPORTANT]\n> **Routing has no baseline to compare with yet**" in render_markdown(
-        quiet
-    )
+    comment = render_comment(quiet, RunLinks())
+    assert "> [!IMPORTANT]\n> **Routing has no baseline to compare with yet**" in comment
     same = build_delta(
         [batch([row("a", "claude")])],
         Baselines(
@@ -177,7 +176,7 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
         policy=Policy(),
         now=NOW,
     )
-    assert "Every selected pair is as the baseline expects." in render_markdown(same)
+    assert "Every selected pair is as the baseline expects." in render_comment(same, RunLinks())
     assert "provider-baseline.json, the checked-in file" in render_delta_text(same, ConsoleStyle())
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
+from rich.cells import cell_len as cell_width
 
-ELLIPSIS = "…"
+__all__ = ["cell_width", "pad", "shorten", "shorten_middle", "visible"]
 
 
-def printable(text: str) -> str:
+def visible(text: str) -> str:
     """One line on which every sign is seen as it is; controls and bidi marks become spaces.
 
     Joiners and variation selectors go the same way: terminals disagree about their width.
@@ -17,30 +17,16 @@ def printable(text: str) -> str:
     )
 
 
-def cell_width(text: str) -> int:
-    """How many columns a terminal needs for a printable text."""
-    return cell_len(text)
-
-
 def pad(text: str, width: int) -> str:
     """The text with spaces after it up to a width in cells; a longer one stays as it is."""
     return text + " " * (width - cell_width(text))
 
 
-def shorten(text: str, width: int, *, ellipsis: str = ELLIPSIS) -> str:
-    """The text within a width in cells; a longer one loses its end."""
-    return _cut(text, width, ellipsis, tail_share=0.0)
+def shorten(text: str, width: int, *, ellipsis: str = "…", tail_share: float = 0.0) -> str:
+    """The text within a width in cells; a longer one loses its end.
 
-
-def shorten_middle(text: str, width: int, *, ellipsis: str = ELLIPSIS) -> str:
-    """The text within a width in cells; a longer one loses its middle and keeps both ends.
-
-    Names of one family differ at their end, and begin with what they are about.
+    `tail_share` is how much of the room its last part keeps.
     """
-    return _cut(text, width, ellipsis, tail_share=0.5)
-
-
-def _cut(text: str, width: int, ellipsis: str, tail_share: float) -> str:
     if cell_width(text) <= width:
         return text
     room = width - cell_width(ellipsis)
@@ -48,6 +34,14 @@ def _cut(text: str, width: int, ellipsis: str, tail_share: float) -> str:
         return _head(text, max(width, 0))
     tail = _head(text[::-1], int(room * tail_share))[::-1]
     return _head(text, room - cell_width(tail)) + ellipsis + tail
+
+
+def shorten_middle(text: str, width: int, *, ellipsis: str = "…") -> str:
+    """The text within a width in cells; a longer one loses its middle and keeps both ends.
+
+    Names of one family differ at their end, and begin with what they are about.
+    """
+    return shorten(text, width, ellipsis=ellipsis, tail_share=0.5)
 
 
 def _head(text: str, width: int) -> str:

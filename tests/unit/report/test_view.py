@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
+from routing_action.gate.comparison import DeltaKind
 from routing_action.report.escape import phrase
-from routing_action.report.remedies import REMEDIES, find_remedy
+from routing_action.report.view import REMEDIES, accept_command, find_remedy
+from tests.rendering.samples import entry
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "failure-kinds.md"
 
@@ -33,3 +36,13 @@ def test_a_remedy_reads_as_plain_words(kind: str) -> None:
 def test_what_is_no_kind_has_none(kind: str | None) -> None:
     """A delta of a newer release may name others."""
     assert find_remedy(kind) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "late"),
+    [(DeltaKind.NEW, False), (DeltaKind.REGRESSION, False), (DeltaKind.UNDECLARED, True)],
+)
+def test_the_command_to_accept_a_failure_is_one_that_works(kind: DeltaKind, late: bool) -> None:
+    """`baseline update` lowers no expectation, and adds no late pair, without the option."""
+    row = entry("a", "claude", kind, gates=True, got=Status.FAIL, timed_out=late)
+    assert accept_command(row).endswith("--cases a --accept-regression --reason TEXT")

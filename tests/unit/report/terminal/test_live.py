@@ -7,9 +7,8 @@ from typing import cast
 
 import pytest
 
-from routing_action.report.live import LiveView, Terminal
-from routing_action.report.progress import Progress
-from routing_action.report.progress_view import ViewLook, ViewSize
+from routing_action.report.terminal.live import LiveView, Terminal
+from routing_action.report.terminal.progress_view import ViewLook, ViewSize
 from tests.support.result_rows import make_row
 from tests.support.terminal_screen import Screen
 
@@ -44,7 +43,8 @@ class Bench:
         self.terminal = FakeTerminal()
         self.view = LiveView(
             self.terminal,
-            Progress(lambda: self.now, 4),
+            lambda: self.now,
+            4,
             ViewLook(),
             interrupts=lambda: self.interrupts,
             leaves_outcome=leaves_outcome,

@@ -10,7 +10,7 @@ from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
 from routing_action.corpus.baseline import Status
-from routing_action.report.progress_view import (
+from routing_action.report.terminal.progress_view import (
     ViewLook,
     ViewSize,
     clock_text,

@@ -6,7 +6,7 @@ import pytest
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
-from routing_action.report.progress import Failure, Progress
+from routing_action.report.terminal.progress import Failure, Progress
 from tests.support.progress_bench import ProgressBench
 
 

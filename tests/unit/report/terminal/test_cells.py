@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.report.cells import cell_width, pad, printable, shorten, shorten_middle
+from routing_action.report.terminal.cells import cell_width, pad, shorten, shorten_middle, visible
 
 
 def test_a_long_name_keeps_both_ends() -> None:
@@ -37,7 +37,7 @@ def test_an_ellipsis_can_be_plain() -> None:
 @pytest.mark.parametrize("text", ["a\x1b[31mb", "a\u202eb", "a\nb", "a\u200db", "a\ufe0fb"])
 def test_what_a_terminal_would_act_upon_becomes_a_space(text: str) -> None:
     """Escapes, line ends, bidi marks and joiners of a name do nothing."""
-    shown = printable(text)
+    shown = visible(text)
     assert shown.isprintable()
     assert " " in shown
 
@@ -47,4 +47,4 @@ def test_no_cut_text_is_wider_than_asked(
     text: str, width: int, cut: Callable[[str, int], str]
 ) -> None:
     """Whatever a name holds, it fits."""
-    assert cell_width(cut(printable(text), width)) <= width
+    assert cell_width(cut(visible(text), width)) <= width

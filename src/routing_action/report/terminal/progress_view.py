@@ -9,11 +9,17 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.console import ConsoleDimensions as ViewSize
 from rich.text import Text
 
 from routing_action.corpus.baseline import Status
-from routing_action.report.cells import cell_width, printable, shorten, shorten_middle
-from routing_action.report.progress import Progress, RunningUnit
+from routing_action.report.terminal.cells import cell_width, shorten, shorten_middle, visible
+from routing_action.report.terminal.progress import Progress, RunningUnit
+from routing_action.report.view import count
+
+__all__ = [
+    "ViewLook", "ViewSize", "clock_text", "remaining_text", "render_outcome", "render_progress"
+]  # fmt: skip
 
 _WORDS = {Status.PASS: "pass", Status.FAIL: "fail", Status.INFRA_ERROR: "infra"}
 _STYLES = {Status.PASS: "green", Status.FAIL: "red", Status.INFRA_ERROR: "yellow"}
@@ -25,14 +31,6 @@ _ESTIMATE = len("a few seconds left")
 _COLUMN = 58
 _CLOCK = 7
 _ROOM_FOR_LATEST = 14
-
-
-@dataclass(frozen=True, slots=True)
-class ViewSize:
-    """The terminal's size in cells."""
-
-    width: int
-    height: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,12 @@ class ViewLook:
         """What stands for the part of a name that is left out."""
         return "..." if self.ascii_only else "…"
 
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A text with its style; pieces are put side by side as long as they fit."""
-
-    text: str
-    style: str = ""
+    def name(self, key: str, width: int) -> str:
+        """A unit's name within a width in cells."""
+        name = visible(key)
+        if self.ascii_only:
+            name = name.encode("ascii", "replace").decode()
+        return shorten_middle(name, max(width, 0), ellipsis=self.ellipsis)
 
 
 def render_progress(progress: Progress, size: ViewSize, look: ViewLook) -> list[Text]:
@@ -67,7 +64,7 @@ def render_progress(progress: Progress, size: ViewSize, look: ViewLook) -> list[
     width = max(size.width - 1, 1)
     room = max(size.height - 1, 1)
     lines = [_head(progress, width, look), *_flow(_counts(progress), width)]
-    latest = _latest(progress, width, look) if room >= _ROOM_FOR_LATEST else []
+    latest = list(_latest(progress, width, look)) if room >= _ROOM_FOR_LATEST else []
     lines += _running(progress.running, width, room - len(lines) - len(latest), look)
     lines = (lines + latest)[:room]
     for line in lines:
@@ -77,8 +74,8 @@ def render_progress(progress: Progress, size: ViewSize, look: ViewLook) -> list[
 
 def render_outcome(progress: Progress, size: ViewSize) -> list[Text]:
     """What stays of the view once the batch is over: the totals, in one line or two."""
-    over = f"{progress.done} of {progress.total} units in {clock_text(progress.elapsed)}:"
-    return list(_flow([_Piece(over), *_statuses(progress), *_cost(progress)], size.width - 1))
+    over = f"{progress.done} of {count(progress.total, 'unit')} in {clock_text(progress.elapsed)}:"
+    return list(_flow([Text(over), *_statuses(progress), *_cost(progress)], size.width - 1))
 
 
 def clock_text(seconds: float) -> str:
@@ -102,13 +99,11 @@ def remaining_text(seconds: float | None) -> str:
     return f"about {minutes // 60} h {minutes % 60:02d} min left"
 
 
-# --- the first lines
-
-
 def _head(progress: Progress, width: int, look: ViewLook) -> Text:
     if progress.ending is not None:
         return _ending(progress, progress.ending, width, look)
-    left = "finishing" if _is_over(progress) else remaining_text(progress.remaining)
+    is_over = progress.done == progress.total > 0
+    left = "finishing" if is_over else remaining_text(progress.remaining)
     words = f"{progress.done:>{len(str(progress.total))}}/{progress.total}{_GAP}{left}"
     # The bar must not change its length with each other estimate.
     room = width - cell_width(words) - max(_ESTIMATE - len(left), 0) - len(_GAP)
@@ -117,13 +112,9 @@ def _head(progress: Progress, width: int, look: ViewLook) -> Text:
     return Text.assemble(_bar(progress, min(room, _WIDEST_BAR), look), _GAP, words)
 
 
-def _is_over(progress: Progress) -> bool:
-    return progress.done == progress.total > 0
-
-
 def _ending(progress: Progress, seconds: float, width: int, look: ViewLook) -> Text:
-    count = len(progress.running)
-    what = f"{count} running unit{'' if count == 1 else 's'}" if count else "the batch"
+    running = len(progress.running)
+    what = count(running, "running unit") if running else "the batch"
     if progress.hurried:
         text = f"ending {what} at once: {clock_text(seconds)}"
     else:
@@ -136,119 +127,78 @@ def _ending(progress: Progress, seconds: float, width: int, look: ViewLook) -> T
 
 def _bar(progress: Progress, width: int, look: ViewLook) -> Text:
     """What ended, by status, then what runs, then what waits; each that there is gets a cell."""
-    full, thin = ("#", "-") if look.ascii_only else ("━", "─")
-    parts = [(count, full, _STYLES[status]) for status, count in progress.counts.items()]
-    parts.append((len(progress.running), "=" if look.ascii_only else "╍", "cyan"))
-    parts.append((progress.queued, thin, _QUIET))
-    bar = Text()
-    for cells, (_, sign, style) in zip(
-        _shares([count for count, _, _ in parts], width), parts, strict=True
-    ):
-        bar.append(sign * cells, style)
-    return bar
+    full, half, thin = "#=-" if look.ascii_only else "━╍─"
+    parts = [(number, full, _STYLES[status]) for status, number in progress.counts.items()]
+    parts += [(len(progress.running), half, "cyan"), (progress.queued, thin, _QUIET)]
+    total = progress.total
+    shares = [max(number * width // total, 1) if number else 0 for number, _, _ in parts]
+    # What rounding took or gave goes to or comes from the widest; all of it where nothing is known.
+    shares[shares.index(max(shares)) if total else -1] += width - sum(shares)
+    return Text.assemble(
+        *((sign * cells, style) for cells, (_, sign, style) in zip(shares, parts, strict=True))
+    )
 
 
-def _shares(counts: Sequence[int], width: int) -> list[int]:
-    """The width in parts that are as the counts are; none that counts is lost."""
-    total = sum(counts)
-    if not total:
-        return [*(0 for _ in counts[1:]), width]
-    shares = [max(count * width // total, 1 if count else 0) for count in counts]
-    # What rounding took or gave goes to or comes from the widest.
-    widest = shares.index(max(shares))
-    shares[widest] += width - sum(shares)
-    return shares
-
-
-def _counts(progress: Progress) -> list[_Piece]:
+def _counts(progress: Progress) -> list[Text]:
     return [
         *_statuses(progress),
-        _Piece(f"{len(progress.running)} running", "cyan"),
-        _Piece(f"{progress.queued} queued", _QUIET),
-        _Piece(f"{clock_text(progress.elapsed)} elapsed"),
+        Text(f"{len(progress.running)} running", "cyan"),
+        Text(f"{progress.queued} queued", _QUIET),
+        Text(f"{clock_text(progress.elapsed)} elapsed"),
         *_cost(progress),
     ]
 
 
-def _statuses(progress: Progress) -> list[_Piece]:
+def _statuses(progress: Progress) -> list[Text]:
     return [
-        _Piece(f"{count} {_WORDS[status]}", _STYLES[status] if count else _QUIET)
-        for status, count in progress.counts.items()
+        Text(f"{number} {_WORDS[status]}", _STYLES[status] if number else _QUIET)
+        for status, number in progress.counts.items()
     ]
 
 
-def _cost(progress: Progress) -> list[_Piece]:
+def _cost(progress: Progress) -> list[Text]:
     """Nothing where no agent has reported what it spent."""
     spent = progress.cost_usd
-    return [] if spent is None else [_Piece(f"{spent:.4f} USD so far")]
+    return [] if spent is None else [Text(f"{spent:.4f} USD so far")]
 
 
-def _flow(pieces: Sequence[_Piece], width: int) -> Iterator[Text]:
-    """The pieces side by side, on as many lines as they need; none is cut but by the terminal."""
+def _flow(pieces: Sequence[Text], width: int) -> Iterator[Text]:
+    """The pieces side by side, on as many lines as they need; a piece alone may be cut."""
     line = Text()
     for piece in pieces:
-        if line and line.cell_len + len(_GAP) + cell_width(piece.text) > width:
+        if line and line.cell_len + len(_GAP) + piece.cell_len > width:
             yield line
             line = Text()
-        line.append(_GAP if line else "").append(shorten(piece.text, width), piece.style)
+        line.append(_GAP if line else "").append_text(piece)
     yield line
 
 
-# --- the units
-
-
-def _running(units: Sequence[RunningUnit], width: int, room: int, look: ViewLook) -> list[Text]:
+def _running(units: Sequence[RunningUnit], width: int, room: int, look: ViewLook) -> Iterator[Text]:
     """One line for each unit, in columns where they would not fit below each other."""
     if room < 1:
-        return []
+        return
     columns = 1 if len(units) <= room else max(min(width // _COLUMN, -(-len(units) // room)), 1)
-    fits = room * columns
-    shown, rest = (units, 0) if len(units) <= fits else (units[: (room - 1) * columns], 1)
-    if rest:
-        rest = len(units) - len(shown)
+    shown = units if len(units) <= room * columns else units[: (room - 1) * columns]
     rows = -(-len(shown) // columns)
     cell = (width - len(_GAP) * (columns - 1)) // columns
-    lines = []
     for row in range(rows):
-        cells = [_unit(unit, cell, look) for unit in shown[row::rows]]
-        lines.append(_side_by_side(cells, cell))
-    if rest:
-        more = f"{'':{_CLOCK}}{_GAP}and {rest} more"
-        lines.append(Text(shorten(more, width, ellipsis=look.ellipsis), _QUIET))
-    return lines
+        line = Text()
+        for place, unit in enumerate(shown[row::rows]):
+            line.pad_right(place * (cell + len(_GAP)) - line.cell_len)
+            clock = clock_text(unit.seconds).rjust(_CLOCK)
+            name = look.name(unit.key, cell - cell_width(clock) - len(_GAP))
+            line.append(clock, "cyan").append(_GAP + name)
+        yield line
+    if len(units) > len(shown):
+        more = f"{'':{_CLOCK}}{_GAP}and {len(units) - len(shown)} more"
+        yield Text(shorten(more, width, ellipsis=look.ellipsis), _QUIET)
 
 
-def _side_by_side(cells: Sequence[Text], width: int) -> Text:
-    line = Text()
-    for place, cell in enumerate(cells):
-        if place:
-            line.append(" " * (place * (width + len(_GAP)) - line.cell_len))
-        line.append_text(cell)
-    return line
-
-
-def _unit(unit: RunningUnit, width: int, look: ViewLook) -> Text:
-    clock = clock_text(unit.seconds).rjust(_CLOCK)
-    name = _name(unit.key, width - cell_width(clock) - len(_GAP), look)
-    return Text.assemble((clock, "cyan"), _GAP, name)
-
-
-def _latest(progress: Progress, width: int, look: ViewLook) -> list[Text]:
+def _latest(progress: Progress, width: int, look: ViewLook) -> Iterator[Text]:
     """The units that were the last not to pass, the latest first."""
-    lines = []
     for failure in reversed(progress.latest):
         word = _WORDS[failure.status].rjust(_CLOCK)
-        kind = shorten(printable(failure.kind), max(width // 3, 1), ellipsis=look.ellipsis)
+        kind = shorten(visible(failure.kind), max(width // 3, 1), ellipsis=look.ellipsis)
         room = width - cell_width(word) - cell_width(kind) - 2 * len(_GAP)
-        name = _name(failure.key, room, look)
-        lines.append(
-            Text.assemble((word, _STYLES[failure.status]), _GAP, name, _GAP, (kind, _QUIET))
-        )
-    return lines
-
-
-def _name(key: str, width: int, look: ViewLook) -> str:
-    name = printable(key)
-    if look.ascii_only:
-        name = name.encode("ascii", "replace").decode()
-    return shorten_middle(name, max(width, 0), ellipsis=look.ellipsis)
+        name = look.name(failure.key, room)
+        yield Text.assemble((word, _STYLES[failure.status]), _GAP, name, _GAP, (kind, _QUIET))

@@ -10,11 +10,13 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
 from routing_action.run.lifecycle import BatchObserver
+from routing_action.run.process.process import ProcessLimits
 from routing_action.run.settings import RunSettings
 
 TICK_SECONDS = 0.1
@@ -34,12 +36,21 @@ def live_progress(
     if settings.outputs.no_progress or not wants_view(stream, settings.environ):
         yield None
         return
-    from routing_action.report.live import open_view  # noqa: PLC0415 - rich, where it is used alone
+    # rich is imported only where it is used.
+    from routing_action.report.terminal.live import LiveView, Terminal  # noqa: PLC0415
+    from routing_action.report.terminal.progress_view import ViewLook  # noqa: PLC0415
 
-    def interrupts() -> int:
-        return cancel.is_set() + hurry.is_set()
-
-    view = open_view(stream, settings.limits.max_parallel, interrupts, sys.stdout.isatty())
+    view = LiveView(
+        Terminal(stream),
+        time.monotonic,
+        settings.limits.max_parallel,
+        ViewLook(
+            ascii_only=not (stream.encoding or "").casefold().startswith("utf"),
+            ending_seconds=ProcessLimits(wall_seconds=0).ending_seconds,
+        ),
+        interrupts=lambda: cancel.is_set() + hurry.is_set(),
+        leaves_outcome=not sys.stdout.isatty(),  # else the outcome follows on the same terminal
+    )
     try:
         with contextlib.redirect_stderr(view.above), _ticking(view.tick, view.resume):
             yield view
@@ -66,7 +77,7 @@ def _is_terminal(stream: TextIO) -> bool:
 
 @contextmanager
 def _ticking(tick: Callable[[], None], resume: Callable[[], None]) -> Iterator[None]:
-    """Call back ten times a second, and after the process was stopped (Ctrl-Z) and goes on."""
+    """Call back ten times a second, and when the process continues after a stop (Ctrl-Z)."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 

@@ -1,0 +1,185 @@
+"""Comment, job summary and check run as markdown, each within a budget of bytes.
+
+Where all of it does not fit, less is shown in fixed steps, and what was left out is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import pass_environment
+from markupsafe import Markup
+
+from routing_action.errors import UsageError
+from routing_action.gate.model import Delta
+from routing_action.github.publication import RunLinks
+from routing_action.report.escape import code_block, code_span, html_code, link, phrase
+from routing_action.report.page import build_page
+from routing_action.report.page_rows import Values
+from routing_action.report.sandbox import MarkdownSandbox
+
+COMMENT_BYTES = 60_000
+SUMMARY_BYTES = 900 * 1024
+"""GitHub drops a summary of 1 MiB or more."""
+
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """How much of each part is shown: counts from the front, which holds the red rows.
+
+    `rows` of the table, `evidence` of red rows in full, `proofs` among those with proof lines,
+    `matrix` (all of it or nothing), and `width`, the longest text from outside in characters.
+    """
+
+    rows: int
+    evidence: int
+    proofs: int
+    matrix: bool
+    width: int
+
+
+_NOTHING = Space(0, 0, 0, False, 60)
+
+
+def _steps(page: Values, budget: int) -> Iterator[Space]:
+    """From everything to the least; what is cut is cut from the end."""
+    rows, red = len(page["changed"]), len(page["red"])
+    some, few = min(red, budget // 2_500), min(red, budget // 6_000)
+    yield Space(rows, red, red, True, 400)
+    yield Space(rows, red, red, True, 120)
+    yield Space(rows, red, few, True, 120)
+    yield Space(rows, some, few, False, 120)
+    yield Space(rows, few, few, False, 60)
+    yield Space(min(rows, budget // 600), few, few, False, 60)
+    yield Space(min(rows, budget // 1_200), few // 3, few // 3, False, 60)
+    yield Space(min(rows, budget // 6_000), 0, 0, False, 60)
+    yield _NOTHING
+
+
+def render_comment(
+    delta: Delta, place: RunLinks, *, overrides: Path | None = None, budget: int = COMMENT_BYTES
+) -> str:
+    """The body in at most `budget` bytes of UTF-8, without the marker that finds it again.
+
+    UsageError where a template of `overrides` cannot be used.
+    """
+    return Renderer(delta, place, overrides).render("comment.md.j2", budget)
+
+
+def render_summary(
+    delta: Delta, place: RunLinks, *, overrides: Path | None = None, budget: int = SUMMARY_BYTES
+) -> str:
+    """The job's summary, like `render_comment`, with room for nearly all of it."""
+    return Renderer(delta, place, overrides).render("summary.md.j2", budget)
+
+
+def render_superseded(place: RunLinks, reason: str) -> str:
+    """What replaces an earlier, red comment when there is nothing to report now, and why."""
+    run = link("the latest run", place.run_url) if place.run_url else "the latest run"
+    text = (
+        "> [!NOTE]\n"
+        f"> **Routing: the earlier result is superseded**: {phrase(reason, limit=300)}.\n\n"
+        f"The result that stood here was of an earlier commit and no longer counts; see {run}.\n"
+    )
+    return cut_bytes(text, COMMENT_BYTES)
+
+
+def count_bytes(text: str) -> int:
+    """The length in UTF-8, which is what GitHub's limits count."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def cut_bytes(text: str, limit: int) -> str:
+    """At most `limit` bytes of UTF-8 and no half character; an ellipsis ends what was cut."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return data.decode("utf-8")
+    return data[: max(limit - 3, 0)].decode("utf-8", "ignore") + "…"
+
+
+class Renderer:
+    """Renders templates for one delta, at one place, with a folder of overrides or without."""
+
+    def __init__(self, delta: Delta, place: RunLinks, overrides: Path | None = None) -> None:
+        self._page = build_page(delta, place)
+        self._overrides = overrides
+        self._sandbox = MarkdownSandbox(overrides, _FILTERS) if overrides else _own_sandbox()
+
+    def render(self, name: str, budget: int) -> str:
+        """A template by name, in at most `budget` bytes of UTF-8: the fullest step that fits.
+
+        UsageError with file and line where a user's template cannot be used, or does not get
+        short enough where it is given no space.
+        """
+        for space in dict.fromkeys(_steps(self._page, budget)):
+            text = self._draw(name, space, 2 * budget)
+            if text is not None and count_bytes(text) <= budget:
+                return text
+        if self._overrides is not None:
+            least = self._draw(name, _NOTHING, self._sandbox.cap) or ""
+            raise UsageError(
+                f"{name}: even without rows it has {count_bytes(least)} bytes, more than {budget}",
+                remedy="let the template heed `space`; see docs/how-to/change-the-reports.md",
+            )
+        return self._draw("least.md.j2", _NOTHING, self._sandbox.cap) or ""
+
+    def _draw(self, name: str, space: Space, enough: int) -> str | None:
+        """The text; None as soon as there are more than `enough` characters."""
+        pieces: list[str] = []
+        for piece in self._sandbox.pieces(name, space.width, page=self._page, space=space):
+            pieces.append(piece)
+            enough -= len(piece)
+            if enough < 0:
+                return None
+        return _BLANK_LINES.sub("\n\n", "".join(pieces)).strip() + "\n"
+
+
+@cache
+def _own_sandbox() -> MarkdownSandbox:
+    """The one for our own templates, which are compiled once."""
+    return MarkdownSandbox(None, _FILTERS)
+
+
+def _escaping(escape: Callable[..., str], share: int = 1, **fixed: bool) -> Callable[..., Markup]:
+    """A filter that makes text inert, cut to the width of the present step."""
+
+    @pass_environment
+    def apply(sandbox: MarkdownSandbox, value: object, width: int = 100_000) -> Markup:
+        if isinstance(value, Markup):
+            return value
+        return Markup(escape(str(value), limit=min(sandbox.width * share, width), **fixed))  # noqa: S704
+
+    return apply
+
+
+def _command(value: object) -> Markup:
+    return Markup(code_block(str(value), limit=4000, language="sh"))  # noqa: S704
+
+
+def _sign(value: object) -> Markup:
+    return Markup("".join(c for c in str(value) if ord(c) > 0x2000 and c.isprintable())[:2])  # noqa: S704
+
+
+def _link(value: object, url: object) -> Markup:
+    inert = value if isinstance(value, Markup) else phrase(str(value))
+    return Markup(link(inert, str(url)))  # noqa: S704
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "sign": _sign,
+    "span": _escaping(code_span),
+    "cell": _escaping(code_span, in_table=True),
+    "words": _escaping(phrase),
+    "cell_words": _escaping(phrase, in_table=True),
+    "html": _escaping(html_code),
+    "block": _escaping(code_block, share=4),
+    "command": _command,
+    "link": _link,
+}

@@ -1,0 +1,1 @@
+"""What a run and a comparison show on a terminal."""
