@@ -7,11 +7,10 @@ the layout that a run writes is never held in memory as a whole.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -58,7 +57,7 @@ def read_results(path: Path) -> Results:
     try:
         return Results(**dict(head), results=tuple(rows))
     except ValidationError as error:
-        raise _refuse(path, error, ()) from None
+        raise _refuse(path, error) from None
 
 
 def read_batches(paths: Sequence[Path]) -> list[MeasuredBatch]:
@@ -120,53 +119,54 @@ def name_batch(path: Path, options: Options) -> tuple[str, int]:
 
 def _open(path: Path, model: TypeAdapter[list[Row]]) -> tuple[BatchHead, Iterator[Row]]:
     """A results.json without its rows, and the rows, which are read as they are asked for."""
-    blocks = _cut(path)
+    blocks = _cut_blocks(path) if _has_run_layout(path) else _cut_whole(path)
     data = next(blocks)
+    try:
+        value = json.loads(data)
+    except ValueError:  # it only looked like the layout of a run
+        blocks = _cut_whole(path)
+        value = json.loads(data := next(blocks))
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if version != SCHEMA_VERSION:
+        raise DocumentError(
+            f"schema_version is {version!r}, this release reads {SCHEMA_VERSION}",
+            file=str(path),
+            field="schema_version",
+            remedy="use the release of routing-action that wrote it",
+        )
     try:
         head = BatchHead.model_validate_json(data, strict=True)
     except ValidationError as error:
-        value = json.loads(data)
-        version = value.get("schema_version") if isinstance(value, dict) else None
-        if version != SCHEMA_VERSION:
-            raise _other_version(path, version) from None
-        raise _refuse(path, error, ()) from None
-    if "schema_version" not in head.model_fields_set:
-        raise _other_version(path, None)
+        raise _refuse(path, error) from None
     return head, _validate(path, blocks, model)
 
 
-def _other_version(path: Path, version: object) -> DocumentError:
-    return DocumentError(
-        f"schema_version is {version!r}, this release reads {SCHEMA_VERSION}",
-        file=str(path),
-        field="schema_version",
-        remedy="use the release of routing-action that wrote it",
-    )
-
-
-def _validate(path: Path, blocks: Iterator[bytes], model: TypeAdapter[list[Row]]) -> Iterator[Row]:
-    count = 0
+def _validate(
+    path: Path, blocks: Iterator[bytes], model: TypeAdapter[list[Row]], count: int = 0
+) -> Iterator[Row]:
+    """The rows of the blocks, before which `count` rows came."""
     for block in blocks:
         try:
             rows = model.validate_json(block, strict=True)
         except ValidationError as error:
-            raise _refuse(path, error, ("results",), count) from None
+            if error.errors()[0]["type"] != "json_invalid":
+                raise _refuse(path, error, count) from None
+            _, whole = _cut_whole(path)  # it only looked like the layout of a run
+            found = json.loads(whole)
+            left = json.dumps(found[count:] if isinstance(found, list) else found).encode()
+            yield from _validate(path, iter((left,)), model, count)
+            return
         yield from rows
         count += len(rows)
 
 
-def _refuse(
-    path: Path, error: ValidationError, prefix: tuple[str, ...], count: int = 0
-) -> DocumentError:
-    """What is wrong first, with its place; `count` rows of `prefix` came before this block."""
+def _refuse(path: Path, error: ValidationError, count: int | None = None) -> DocumentError:
+    """What is wrong first, with its place; of a block of rows with the `count` of those before."""
     first = error.errors(include_url=False, include_input=False)[0]
+    where = [part for part in first["loc"] if part != "[key]"]
+    if count is not None:
+        where = ["results", *[int(row) + count for row in where[:1]], *where[1:]]
     is_small = path.is_file() and path.stat().st_size <= _MAX_LINE_BYTES
-    if first["type"] == "json_invalid" and is_small:
-        _decode(path)  # raises, with the line
-    loc = [part for part in first["loc"] if part != "[key]"]
-    if prefix and loc:
-        loc[0] = int(loc[0]) + count
-    where = (*prefix, *loc)
     return DocumentError(
         _CAUSES.get(first["type"]) or first["msg"].removeprefix("Value error, "),
         file=str(path),
@@ -176,62 +176,58 @@ def _refuse(
     )
 
 
-def _cut(path: Path) -> Iterator[bytes]:
+def _has_run_layout(path: Path) -> bool:
+    """Whether the rows stand last in the file, indented by four."""
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return False
+        with path.open("rb") as stream:
+            start = stream.read(64)
+            stream.seek(max(0, path.stat().st_size - 64))
+            end = stream.read().rstrip(_SPACE)
+    except OSError:
+        return False
+    return start.startswith(_START) and end.endswith(b"\n    }" + _FILE_END)
+
+
+def _cut_blocks(path: Path) -> Iterator[bytes]:
     """The batch without its rows, then lists of whole rows, all as JSON.
 
-    A file in the layout of a run is read in blocks. Only a line's start can look like that layout:
-    a JSON string holds no raw line end, so what is looked for cannot occur inside one.
+    Only a line's start can look like the layout of a run: a JSON string holds no raw line end, so
+    what is looked for cannot occur inside one.
     """
-    if path.is_file():
-        with path.open("rb") as stream:
-            if _has_run_layout(stream):
-                yield from _cut_blocks(stream)
-                return
-    value = _decode(path)
-    rows = value.pop("results", None) if isinstance(value, dict) else None
-    yield json.dumps(value).encode()
-    yield json.dumps(rows).encode()
+    with path.open("rb") as stream:
+        data = bytearray()
+        place = -1
+        while place < 0 and (block := stream.read(BLOCK_BYTES)):
+            searched = max(0, len(data) - len(_HEAD_END))
+            data += block
+            place = data.find(_HEAD_END, searched)
+        cut = place + len(_HEAD_END)
+        yield bytes(data[:cut]) + b"]}"
+        parts = [b"[", bytes(data[cut:])]
+        while block := stream.read(BLOCK_BYTES):
+            cut = block.rfind(_ROW_END)
+            if cut < 0:
+                parts.append(block)
+                continue
+            # Without the comma and the line end behind the row.
+            yield b"".join((*parts, memoryview(block)[: cut + len(_ROW_END) - 2], b"]"))
+            parts = [b"[", block[cut + len(_ROW_END) :]]
+        yield b"".join(parts).rstrip(_SPACE).removesuffix(_FILE_END) + b"]"
 
 
-def _has_run_layout(stream: BinaryIO) -> bool:
-    """Whether the rows stand last in the file, indented by four."""
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, size - 64))
-    end = stream.read().rstrip(_SPACE)
-    stream.seek(0)
-    start = stream.read(64)
-    stream.seek(0)
-    return start.startswith(_START) and end.endswith(b"\n    }" + _FILE_END) and size <= MAX_BYTES
-
-
-def _cut_blocks(stream: BinaryIO) -> Iterator[bytes]:
-    data = bytearray()
-    place = -1
-    while place < 0 and (block := stream.read(BLOCK_BYTES)):
-        searched = max(0, len(data) - len(_HEAD_END))
-        data += block
-        place = data.find(_HEAD_END, searched)
-    cut = place + len(_HEAD_END)
-    yield bytes(data[:cut]) + b"]}"
-    parts = [b"[", bytes(data[cut:])]
-    while block := stream.read(BLOCK_BYTES):
-        cut = block.rfind(_ROW_END)
-        if cut < 0:
-            parts.append(block)
-            continue
-        # Without the comma and the line end behind the row.
-        yield b"".join((*parts, memoryview(block)[: cut + len(_ROW_END) - 2], b"]"))
-        parts = [b"[", block[cut + len(_ROW_END) :]]
-    yield b"".join(parts).rstrip(_SPACE).removesuffix(_FILE_END) + b"]"
-
-
-def _decode(path: Path) -> object:
+def _cut_whole(path: Path) -> Iterator[bytes]:
+    """The same of a file in any layout, with all rows in one list."""
     document = _read_whole(path)
     try:
-        return document.decode()
+        value = document.decode()
     except DocumentError as error:
         error.remedy = _DAMAGED  # nobody wrote it by hand
         raise
+    rows = value.pop("results", None) if isinstance(value, dict) else None
+    yield json.dumps(value).encode()
+    yield json.dumps(rows).encode()
 
 
 def _read_whole(path: Path) -> JsonText:

@@ -319,6 +319,21 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
 # ---- whole results
 
 
+def test_a_file_that_only_looks_like_a_runs_is_read_too(tmp_path: Path) -> None:
+    """Somebody's tool moved the rows, or has them stand in another way."""
+    skill = {"name": "foo", "agents": ["claude"], "path": "skills/foo", "description": "x"}
+    rows = BATCH["results"]
+    moved = {**{k: v for k, v in BATCH.items() if k != "skills"}, "skills": [skill]}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(moved, indent=2), encoding="utf-8")
+    assert len(read_results(path).results) == len(read_batches([path])[0].rows) == len(rows)
+    head = json.dumps({**BATCH, "results": []}, indent=2).removesuffix("[]\n}")
+    odd = json.dumps(rows[0]).replace('"token_hits": {}', '"token_hits": {\n    },\n"x": 1')
+    text = f"{head}[\n    {odd},\n    {json.dumps(rows[1])[:-1]}\n    }}\n  ]\n}}"
+    path.write_text(text, encoding="utf-8")
+    assert len(read_results(path).results) == len(read_batches([path])[0].rows) == len(rows)
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '{"schema_version": 2}'])
 def test_results_of_another_schema_are_refused(tmp_path: Path, text: str) -> None:
     """A results.json that another release wrote is not half-read."""
