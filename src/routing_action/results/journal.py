@@ -30,7 +30,6 @@ _PAUSE_SECONDS = 0.05
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _START = re.compile(rb'\{"start":"([0-9a-f-]{36})"\}\n')
 _RESUMED = re.compile(rb'\{"resumed_at_utc":"[0-9T:.Z-]+"\}\n')
-_ROW = re.compile(rb'\{"unit_run_id":"([0-9a-f-]{36})"')
 _REMEDY = "start a new batch; only the harness writes the journal"
 _SPACE = "free space there, then continue with `routing-action run --resume BATCH`"
 
@@ -78,7 +77,7 @@ class Journal:
         """Lock what was opened, within so many seconds; `create` and `reopen` are the ways in."""
         self.path = path
         self.earlier: EarlierRun | None = None
-        self.descriptor = descriptor
+        self._descriptor = descriptor
         self._size = os.fstat(descriptor).st_size
         end = time.monotonic() + patience
         while not _lock(descriptor):
@@ -116,12 +115,12 @@ class Journal:
 
         Raises DocumentError with the line of the first one that is not ours.
         """
-        return _read(self.descriptor, self.path)[0]
+        return _read(self._descriptor, self.path)[0]
 
     def recover(self) -> EarlierRun:
         """The same, and drop the torn line, so that others can follow."""
-        self.earlier, self._size = _read(self.descriptor, self.path)
-        os.ftruncate(self.descriptor, self._size)
+        self.earlier, self._size = _read(self._descriptor, self.path)
+        os.ftruncate(self._descriptor, self._size)
         return self.earlier
 
     def begin(self, header: Header) -> None:
@@ -146,41 +145,19 @@ class Journal:
         try:
             left = data
             while left:
-                left = left[os.write(self.descriptor, left) :]
+                left = left[os.write(self._descriptor, left) :]
             if durable:
-                os.fsync(self.descriptor)
+                os.fsync(self._descriptor)
         except OSError as error:
-            os.ftruncate(self.descriptor, self._size)
+            os.ftruncate(self._descriptor, self._size)
             raise _unwritable(self.path, error) from None
         self._size += len(data)
 
     def close(self) -> None:
         """Unlock and close; later calls do nothing."""
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
-
-
-def find_running(path: Path, limit: int) -> set[str] | None:
-    """The attempts without a row in a journal that nobody holds, without judging its lines.
-
-    None where a batch holds it, and for what is not to be read: a longer or missing file, a link.
-    """
-    try:
-        if path.stat(follow_symlinks=False).st_size > limit:
-            return None
-        journal = Journal.reopen(path)
-    except (OSError, DocumentError, UsageError):
-        return None
-    running: set[str] = set()
-    for line in _whole_lines(journal.descriptor):
-        match = _ROW.match(line)
-        if match:
-            running.discard(match[1].decode())
-        else:
-            _track(running, line)
-    journal.close()
-    return running
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
 
 def _lock(descriptor: int) -> bool:
@@ -230,7 +207,12 @@ def _read(descriptor: int, path: Path) -> tuple[EarlierRun, int]:
 
 def _follow(earlier: EarlierRun, line: bytes) -> None:
     """Take the next line; ValueError where it cannot follow those before it."""
-    if _track(earlier.running, line):
+    started = _START.fullmatch(line)
+    if started:
+        earlier.running.add(started[1].decode())
+        return
+    if _RESUMED.fullmatch(line):
+        earlier.running.clear()
         return
     row = UnitResult.model_validate_json(line)
     key = (row.agent, row.case_id, row.trial)
@@ -241,18 +223,6 @@ def _follow(earlier: EarlierRun, line: bytes) -> None:
     earlier.running.discard(row.unit_run_id)
     if row.outcome is not Outcome.CANCELLED and row.ended_by is not EndedBy.CANCELLED:
         earlier.rows[key] = row
-
-
-def _track(running: set[str], line: bytes) -> bool:
-    """Take a line that says what runs; False for any other."""
-    match = _START.fullmatch(line)
-    if match:
-        running.add(match[1].decode())
-    elif _RESUMED.fullmatch(line):
-        running.clear()
-    else:
-        return False
-    return True
 
 
 def _whole_lines(descriptor: int) -> Iterator[bytes]:

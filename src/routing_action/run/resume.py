@@ -15,7 +15,6 @@ from routing_action.results.journal import (
     PATIENCE_SECONDS,
     EarlierRun,
     Journal,
-    find_running,
 )
 from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
@@ -67,25 +66,13 @@ def _check_name(batch_run_id: str, path: Path) -> None:
 def tell_killed(root: Path, own: Path, ports: Ports) -> None:
     """Say that the newest other batch below a root was killed, and how to continue it."""
     newest = next((path for path in _newest_journals(root) if path.parent != own), None)
-    running = find_running(newest, MOST_BYTES) if newest is not None else None
-    if newest is None or running is None:
+    dead = read_dead(newest) if newest else None
+    if not newest or not dead or (not dead.running and (newest.parent / RESULTS_FILE).exists()):
         return
-    if not running and (newest.parent / RESULTS_FILE).exists():
-        return
-    try:
-        journal = Journal.reopen(newest)
-    except (DocumentError, UsageError):
-        return
-    try:
-        earlier = journal.look()
-    except DocumentError:
-        return
-    finally:
-        journal.close()
-    ended = len(earlier.rows)
+    ended = len(dead.rows)
     ports.write_error(
         f"routing-action: the batch before this one was killed when {ended} of "
-        f"{max(earlier.header.units, ended + len(running))} units had ended; "
+        f"{max(dead.header.units, ended + len(dead.running))} units had ended; "
         f"`run --resume {shlex.quote(str(newest.parent))}` continues it"
     )
 
@@ -93,12 +80,28 @@ def tell_killed(root: Path, own: Path, ports: Ports) -> None:
 def end_survivors(journal: Journal, artifacts_root: Path, ports: Ports) -> None:
     """End what killed batches left running, this one and others beside it, and name it."""
     markers = set(journal.earlier.running if journal.earlier else ())
-    for path in _newest_journals(artifacts_root):
-        markers |= find_running(path, MOST_BYTES) or set()
+    for dead in map(read_dead, _newest_journals(artifacts_root)):
+        markers |= dead.running if dead else set()
     for survivor in sweep_survivors(markers):
         ports.write_error(
             f"routing-action: ended {survivor}, which a killed batch had left running"
         )
+
+
+def read_dead(path: Path) -> EarlierRun | None:
+    """A journal that nobody holds; None where a batch does, and for what cannot be read."""
+    try:
+        if path.stat(follow_symlinks=False).st_size > MOST_BYTES:
+            return None
+        journal = Journal.reopen(path)
+    except (OSError, DocumentError, UsageError):
+        return None
+    try:
+        return journal.look()
+    except DocumentError:
+        return None
+    finally:
+        journal.close()
 
 
 def _newest_journals(root: Path) -> Iterator[Path]:

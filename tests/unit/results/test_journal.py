@@ -18,7 +18,6 @@ from routing_action.results.journal import (
     EarlierRun,
     Header,
     Journal,
-    find_running,
 )
 from routing_action.results.model import UnitResult
 from tests.support.result_rows import make_results, make_row
@@ -29,7 +28,6 @@ OPTIONS = make_results().options.model_copy(update={"selected_case_ids": ("c0", 
 HEADER = Header(
     batch_run_id=BATCH, at_utc=NOW, arguments=("--agents=claude",), options=OPTIONS, units=3
 )
-LIMIT = 2**20
 
 
 def unit_id(number: int, attempt: int = 0) -> str:
@@ -130,7 +128,6 @@ def test_any_beginning_of_a_journal_can_be_continued(
     }
     started = {line["start"] for line in lines if "start" in line}
     assert found.running == started - {line["unit_run_id"] for line in rows}
-    assert find_running(path, LIMIT) == found.running
     journal = Journal.reopen(path)
     journal.recover()
     journal.resume(NOW)
@@ -198,7 +195,6 @@ def test_links_folders_and_huge_files_are_not_read(path: Path, tmp_path: Path) -
     path.symlink_to(other)
     with pytest.raises(DocumentError, match="a link is not followed"):
         read(path)
-    assert find_running(path, LIMIT) is None
     assert other.read_text("utf-8") == "precious, without a newline"
     path.unlink()
     path.mkdir()
@@ -216,7 +212,6 @@ def test_links_folders_and_huge_files_are_not_read(path: Path, tmp_path: Path) -
     path.unlink()
     with pytest.raises(DocumentError, match="No such file"):
         read(path)
-    assert find_running(path, LIMIT) is None
 
 
 def test_a_journal_has_one_owner(path: Path) -> None:
@@ -225,7 +220,6 @@ def test_a_journal_has_one_owner(path: Path) -> None:
     journal.start(unit_id(0))
     with pytest.raises(UsageError, match="is still running"):
         Journal.reopen(path)
-    assert find_running(path, LIMIT) is None
     with pytest.raises(HarnessError, match="File exists"):
         Journal.create(path)
     journal.close()
@@ -254,15 +248,3 @@ def test_a_line_for_which_there_is_no_space_leaves_nothing(
         journal.start(unit_id(0))
     assert path.read_bytes() == whole
     journal.close()
-
-
-def test_only_what_has_no_row_was_left_running(path: Path, whole: bytes) -> None:
-    """Found without reading rows, in journals up to a size, and in no foreign file."""
-    lines = whole.splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:4]))
-    assert find_running(path, LIMIT) == {unit_id(1)}
-    assert find_running(path, 10) is None
-    path.write_bytes(whole)
-    assert find_running(path, LIMIT) == set()
-    path.write_bytes(b"{}\n\xff\n")
-    assert find_running(path, LIMIT) == set()
