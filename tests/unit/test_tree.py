@@ -20,7 +20,7 @@ def test_no_module_is_long() -> None:
 
 
 def test_no_folder_is_crowded() -> None:
-    """A folder of more than 16 modules becomes two; a command's own module in `cli` is not counted."""
+    """A folder of more than 16 modules becomes two; in `cli` those of a command are not counted."""
     commands = group.list_commands(click.Context(group))
     counted = [
         path
