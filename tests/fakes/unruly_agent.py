@@ -5,9 +5,11 @@ Started as a true child process; needs nothing but the standard library.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 
@@ -38,6 +40,16 @@ def double_fork() -> None:
         os._exit(0)
     time.sleep(0.2)
     say(b"done\n")
+
+
+def lose_main_thread() -> None:
+    """A child whose first thread ends while another one goes on: it looks dead, and is not."""
+    if os.fork() == 0:
+        os.setsid()
+        threading.Thread(target=time.sleep, args=(LONG,)).start()
+        exit_thread = {"x86_64": 60, "aarch64": 93}[os.uname().machine]
+        ctypes.CDLL(None).syscall(exit_thread, 0)
+    time.sleep(0.3)
 
 
 def forget_children() -> None:
@@ -84,6 +96,7 @@ def main() -> None:
         for manner in (
             leave_nothing,
             double_fork,
+            lose_main_thread,
             forget_children,
             fork_while_killed,
             flood,

@@ -85,6 +85,7 @@ def test_a_child_that_still_writes_after_the_exit_is_heard() -> None:
         pytest.param(shell("env -i /bin/sleep 300 >&- 2>&- & echo x"), 1, id="no environment"),
         pytest.param(shell("set -m; sleep 300 >&- 2>&- & echo x"), 1, id="own group"),
         pytest.param(agent("double_fork"), 1, id="daemon"),
+        pytest.param(agent("lose_main_thread"), 1, id="no main thread"),
     ],
 )
 def test_p3_processes_that_outlive_a_normal_exit_are_swept_and_named(run: Run, count: int) -> None:

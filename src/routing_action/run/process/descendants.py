@@ -23,7 +23,6 @@ _CHILDREN_FILE = "/proc/self/task/{pid}/children"
 _NAME_LIMIT = 32
 _SWEEP_SECONDS = 3.0
 _PAUSE_SECONDS = 0.02
-_QUIET_LOOKS = 2
 
 _running: list[Descendants] = []
 
@@ -109,10 +108,10 @@ def sweep_survivors(markers: Collection[str]) -> tuple[str, ...]:
     killed: dict[psutil.Process, str] = {}
     sessions: set[int] = set()
     deadline = time.monotonic() + _SWEEP_SECONDS
-    quiet = 0
+    quiet = 0  # looks that found nothing; the second one is believed
     with contextlib.suppress(OSError, psutil.Error):  # processes cannot be listed
         spared = {os.getpid(), *(one.pid for one in psutil.Process().parents())}
-        while markers and quiet < _QUIET_LOOKS and time.monotonic() < deadline:
+        while markers and quiet < 2 and time.monotonic() < deadline:
             others = (one for one in _list_all() if one.pid not in spared)
             found = _gather(others, lambda one: _marker(one) in markers, set(), sessions)
             living = [process for process in found if is_alive(process.pid)]
@@ -133,7 +132,8 @@ def send(process: psutil.Process, number: signal.Signals) -> None:
 def is_alive(pid: int) -> bool:
     """False for a number that nobody has, and for a dead process that is still to be reaped."""
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        process = psutil.Process(pid)  # whose first thread may have ended alone
+        return process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1
     except psutil.Error:
         return False
 
