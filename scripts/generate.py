@@ -278,7 +278,7 @@ def _provider_rows(provider: Provider) -> Iterator[tuple[str, str]]:
         ("Skill folders (`--skills` stages into the first)", _code(provider.skill_folders)),
         ("Versions that were recorded", _code(provider.tested_versions or ())),
         ("Its own limits", _code([*_limits(provider)]) or "none"),
-        ("Reports its cost", _COST_TOLD[provider.cost_told]),
+        ("Reports its cost", _COST_TOLD[provider.reports_cost]),
         ("Memory of a run", f"about {provider.memory_mb} MB"),
         ("Session logs", _code(provider.log_globs) if provider.log_reader else "not read"),
         ("How a load is proven", provider.documentation),

@@ -185,9 +185,9 @@ def refuse(project: Project, text: str) -> str:
         ('title = "Acme agent"', "titel = 1", "providers.acme.titel", "unknown field"),
         ('title = "Acme agent"', "title = 1", "providers.acme.title", "valid string"),
         ('["acme", "run", "--json", "{prompt}"]', '"acme {prompt}"', "acme.command", "a list"),
-        ('"{prompt}"]', '"now"]', "providers.acme", "no {prompt} in it"),
+        ('"{prompt}"]', '"now"]', "providers.acme", "{prompt} is missing"),
         ('"{prompt}"]', '"do {prompt}"]', "providers.acme", "argument of its own"),
-        ('["acme", ', '["bash", "-lc", ', "providers.acme", "take its text as a command"),
+        ('["acme", ', '["bash", "-lc", ', "providers.acme", "run its text as a command"),
         ('".acme/skills"', '"../skills"', "acme.skill_folders[0]", "relative path"),
         ('"ACME_API_KEY"', '"GITHUB_TOKEN"', "credential_variables[0]", "belongs to the workflow"),
         ('"^acme', '"acme', "stderr_failures[0].pattern", "start with ^"),
@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_used_is_told_by_file_field_and_remedy(
 def test_a_name_that_is_known_already_is_refused(project: Project, name: str) -> None:
     """Nobody's results are measured by another description than their name says."""
     said = refuse(project, DESCRIPTION.replace("providers.acme", f"providers.{name}"))
-    assert f"field providers.{name}: there is a provider of this name already" in said
+    assert f"field providers.{name}: a provider with this name exists already" in said
 
 
 @pytest.mark.parametrize("name", ["Acme", "acme-2", "a.b", "../x", ""])

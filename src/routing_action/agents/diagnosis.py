@@ -89,37 +89,41 @@ def _program(facts: Facts) -> Finding:
     install = f"npm install -g {package}" if package else "install it"
     name = template_variable(facts.provider.name)
     text = f"{facts.program} is not on PATH"
-    return Finding("program", Level.PROBLEM, text, f"{install}, or name it in {name}")
+    return Finding("program", Level.PROBLEM, text, f"{install}, or set {name} to its command")
 
 
 def _start(facts: Facts) -> Iterator[Finding]:
     if facts.own_command:
-        yield Finding("starts", Level.OK, "not tried: a command of your own starts it")
+        yield Finding("starts", Level.OK, "not checked: your own command starts it")
         return
     if not facts.path:
         return
     if facts.start_error:
-        remedy = f"run `{facts.program} {' '.join(facts.provider.version_arguments)}` by hand"
-        yield Finding("starts", Level.PROBLEM, facts.start_error, remedy)
+        yield Finding("starts", Level.PROBLEM, facts.start_error, _by_hand(facts))
         return
     yield Finding("starts", Level.OK, "yes")
-    yield _version(facts.version, facts.provider.tested_versions)
+    yield _version(facts)
 
 
-def _version(version: str | None, tested: tuple[str, str] | None) -> Finding:
+def _by_hand(facts: Facts) -> str:
+    return f"run `{facts.program} {' '.join(facts.provider.version_arguments)}` by hand"
+
+
+def _version(facts: Facts) -> Finding:
+    version, tested = facts.version, facts.provider.tested_versions
     if version is None:
-        text = "it prints none, so that results cannot say what they measured"
-        return Finding("version", Level.WARNING, text, "see that it prints one")
+        text = "it prints no version, so results cannot name the one that they measured"
+        return Finding("version", Level.WARNING, text, _by_hand(facts))
     if tested is None:
-        return Finding("version", Level.WARNING, f"{version}; no version was tested")
-    told = tested[0] if tested[0] == tested[1] else f"{tested[0]} to {tested[1]}"
-    text = f"{version} (tested: {told})"
+        return Finding("version", Level.WARNING, f"{version}; no version of it was tested")
+    known = tested[0] if tested[0] == tested[1] else f"{tested[0]} to {tested[1]}"
+    text = f"{version} (tested: {known})"
     key = version_key(version)
     if version_key(tested[0]) <= key <= version_key(tested[1]):
         return Finding("version", Level.OK, text)
     age = "older" if key < version_key(tested[0]) else "newer"
-    remedy = "run a case and look at the drift, by --results-dir"
-    return Finding("version", Level.WARNING, f"{text}: {age} than what was tested", remedy)
+    remedy = "run a case, then check the drift with --results-dir DIR"
+    return Finding("version", Level.WARNING, f"{text}: {age} than the tested versions", remedy)
 
 
 def version_key(text: str) -> tuple[int, ...]:
@@ -136,55 +140,57 @@ def _credentials(facts: Facts) -> Finding:
     if facts.variables or (names and not provider.serial_login):
         return Finding("credentials", Level.OK, ", ".join(names))
     if names:
-        text = f"{', '.join(names)} alone: its refresh token is single use, so units run one by one"
+        text = f"only {', '.join(names)}: its refresh token works once, so units run one at a time"
         remedy = f"set {' or '.join(provider.credential_variables)}"
         return Finding("credentials", Level.WARNING, text, remedy)
     if facts.own_command:
-        return Finding("credentials", Level.OK, "none; a command of your own starts it")
+        return Finding("credentials", Level.OK, "none; your own command starts it")
     wanted = " or ".join(provider.credential_variables)
     text, remedy = f"{wanted} is not set", f"set {wanted}"
     if provider.credential_files:
-        text, remedy = f"{text}, and no login file is there", f"{remedy}, or sign in with the CLI"
+        text, remedy = f"{text}, and there is no login file", f"{remedy}, or sign in with the CLI"
     return Finding("credentials", Level.PROBLEM, text, remedy)
 
 
 def _skills(facts: Facts) -> Finding:
     if not facts.provider.skill_folders:
-        remedy = "give its description skill_folders, or rely on its home"
-        return Finding("skills", Level.WARNING, "it has no folder in a repository", remedy)
-    told = ", ".join(f"{folder} ({count})" for folder, count in facts.skills.items())
+        remedy = "add skill_folders to its description, or keep its skills in its home"
+        return Finding("skills", Level.WARNING, "it has no skill folder in a repository", remedy)
+    counts = ", ".join(f"{folder} ({count})" for folder, count in facts.skills.items())
     if any(facts.skills.values()):
-        return Finding("skills", Level.OK, told)
-    remedy = "put skills there, or stage them with --skills"
-    return Finding("skills", Level.WARNING, f"{told}: none here", remedy)
+        return Finding("skills", Level.OK, counts)
+    remedy = "put skills there, or pass --skills PATH"
+    return Finding("skills", Level.WARNING, f"{counts}: no skill here", remedy)
 
 
 def _limits(provider: Provider) -> Iterator[Finding]:
-    capped = provider.budget_arguments or provider.cost_told == "during"
+    capped = provider.budget_arguments or provider.reports_cost == "during"
     missing = [
         *([] if provider.turn_arguments else ["--max-turns"]),
         *([] if capped else ["--max-unit-cost-usd"]),
-        *([] if provider.cost_told != "never" else ["--max-cost-usd"]),
+        *([] if provider.reports_cost != "never" else ["--max-cost-usd"]),
     ]
     if missing:
-        yield Finding("limits", Level.OK, f"it cannot be held to {', '.join(missing)}")
+        yield Finding("limits", Level.OK, f"these options cannot limit it: {', '.join(missing)}")
 
 
 def _drift(facts: Facts, threshold: float) -> Finding:
     counted = facts.counted
     if counted is None:
         text = "unknown: no results were given"
-        return Finding("drift", Level.WARNING, text, "give results of live runs: --results-dir DIR")
+        return Finding("drift", Level.WARNING, text, "pass results of live runs: --results-dir DIR")
     version = facts.version or ""
     if version not in counted:
         known = ", ".join(_share(name or "unknown", one) for name, one in counted.items())
-        text = f"unknown for {version or 'this version'}; {known or 'the results have none of it'}"
-        return Finding("drift", Level.WARNING, text, "run a case with it, and give its results")
+        text = f"unknown for {version or 'this version'}; {known or 'no result is of it'}"
+        return Finding(
+            "drift", Level.WARNING, text, "run a case with it, then add --results-dir DIR"
+        )
     now = counted[version]
     text = _share(version or "unknown version", now)
     if now.drift < threshold:
         return Finding("drift", Level.OK, text)
-    remedy = "use a version that was tested, or a release of routing-action that knows this one"
+    remedy = "use a tested version, or a newer release of routing-action"
     return Finding("drift", Level.PROBLEM, f"{text}, the limit is {threshold:.1%}", remedy)
 
 

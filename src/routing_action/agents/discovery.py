@@ -73,10 +73,10 @@ def find_agents(config: Path | None, root: Path, ours: Mapping[str, Provider]) -
     for name in described:
         if name in ours:
             raise DocumentError(
-                "there is a provider of this name already",
+                "a provider with this name exists already",
                 file=str(path),
                 field=f"providers.{name}",
-                remedy=f"name it otherwise, for example my_{name}"[:200],
+                remedy=f"use another name, for example my_{name}"[:200],
             )
     built = {name: build_provider(name, one) for name, one in described.items()}
     return KnownAgents(

@@ -115,19 +115,15 @@ class GeminiReader(RecordReader):
             )
         )
         error = as_record(record.get("error"))
-        if record.get("status") == "error" or error:
-            self._failed(error)
+        kind = as_text(error.get("type"))
+        if kind in _LIMITS:
+            self.note(limit=True)
+        elif record.get("status") == "error" or error:
+            self.fail(as_text(error.get("message")), kind=kind, status=error.get("code"))
         else:
             self.note(retrying=None)
         self.end()
         return ()
-
-    def _failed(self, error: Record) -> None:
-        kind, message = as_text(error.get("type")), as_text(error.get("message"))
-        if kind in _LIMITS:
-            self.note(limit=True)
-        else:
-            self.fail(message, kind=kind, status=error.get("code"))
 
 
 PROVIDER = Provider(

@@ -56,15 +56,6 @@ class OpencodeReader(RecordReader):
         arguments = as_record(state.get("input"))
         metadata = as_record(state.get("metadata"))
         identity = part.get("callID")
-        self._open(identity, name, arguments)
-        code = metadata.get("exit")
-        ok = state.get("status") == "completed" and code in (None, 0) and not state.get("error")
-        output = as_text(state.get("output")) or as_text(state.get("error"))
-        if name == "bash" and isinstance(metadata.get("output"), str):
-            output = metadata["output"]
-        return self.result(identity, ok=ok, output=output, base=as_text(metadata.get("dir")))
-
-    def _open(self, identity: object, name: str, arguments: Record) -> None:
         if name == "skill":
             self.call(identity, "skill", render_arguments(arguments), called_skill(arguments))
         elif name == "read":
@@ -76,6 +67,12 @@ class OpencodeReader(RecordReader):
             self.call(identity, "shell", name, command, cwd=as_text(arguments.get("workdir")))
         else:
             self.call(identity, "tool", name, render_arguments(arguments))
+        code = metadata.get("exit")
+        ok = state.get("status") == "completed" and code in (None, 0) and not state.get("error")
+        output = as_text(state.get("output")) or as_text(state.get("error"))
+        if name == "bash" and isinstance(metadata.get("output"), str):
+            output = metadata["output"]
+        return self.result(identity, ok=ok, output=output, base=as_text(metadata.get("dir")))
 
     def _step_finish(self, part: Record) -> Iterable[EvidenceLine]:
         """A step that ends for another reason than tool calls ends the run."""
@@ -115,7 +112,7 @@ PROVIDER = Provider(
     title="opencode",
     command=("opencode", "run", "--format", "json", "{prompt}"),
     model_arguments=("--model", "{model}"),
-    cost_told="during",
+    reports_cost="during",
     memory_mb=1200,
     tested_versions=("1.18.33", "1.18.33"),
     reader=OpencodeReader,

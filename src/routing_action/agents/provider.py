@@ -40,7 +40,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """What a reader is told about the run it reads.
+    """What a reader knows of the run that it reads.
 
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
@@ -77,7 +77,7 @@ class Provider:
     `.../SKILL.md` requirement is dropped for this provider.
 
     `turn_arguments` and `budget_arguments` are the CLI's own limits, with `{turns}` and `{usd}`;
-    empty where it has none. `cost_told` says when the stream tells the cost: at the end, or
+    empty where it has none. `reports_cost` says when the stream holds the cost: at the end, or
     `during` the run too. `memory_mb` is what a run was seen to take, in MB. `serial_login`: a
     login file is good for one process at a time, since its refresh token is single use.
     `usage_in_log` finds the run's tokens in a line of its session log, None where that is another
@@ -106,7 +106,7 @@ class Provider:
     drops_skill_file_tokens: bool = False
     turn_arguments: tuple[str, ...] = ()
     budget_arguments: tuple[str, ...] = ()
-    cost_told: Literal["never", "end", "during"] = "never"
+    reports_cost: Literal["never", "end", "during"] = "never"
     memory_mb: int = 400
     tested_versions: tuple[str, str] | None = None
     serial_login: bool = False

@@ -58,13 +58,13 @@ def _check_pattern(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from None
+        raise ValueError(f"not a regular expression: {error}") from None
     return pattern
 
 
 def _check_anchored(pattern: str) -> str:
     if not pattern.startswith("^"):
-        raise ValueError("must start with ^: it is for lines that the CLI itself begins")
+        raise ValueError("must start with ^: only lines that the CLI itself begins may match")
     return _check_pattern(pattern)
 
 
@@ -229,7 +229,7 @@ class CustomProvider(_Model):
             ("budget_arguments", self.budget_arguments, "{usd}"),
         ):
             if words and not any(place in word for word in words):
-                raise ValueError(f"{name}: no {place} in it")
+                raise ValueError(f"{name}: {place} is missing")
         return self
 
 
@@ -244,7 +244,7 @@ def _check_command(words: tuple[str, ...]) -> None:
         raise ValueError("command: its first word must be a program")
     holding = [word for word in words if PROMPT in word]
     if not holding:
-        raise ValueError(f"command: no {PROMPT} in it")
+        raise ValueError(f"command: {PROMPT} is missing")
     if not all(_OWN_ARGUMENT.fullmatch(word) for word in holding):
         raise ValueError(f"command: {PROMPT} must be an argument of its own, or --name={PROMPT}")
     for place, word in enumerate(words):
@@ -252,7 +252,7 @@ def _check_command(words: tuple[str, ...]) -> None:
         options = takewhile(lambda one: one[:1] in ("-", "/"), words[place + 1 :])
         if program in _SHELLS and any(_TAKES_TEXT.fullmatch(one) for one in options):
             raise ValueError(
-                f"command: {word} would take its text as a command; put that into a script, and "
+                f"command: {word} would run its text as a command; put that into a script and "
                 "name the script"
             )
 

@@ -1,6 +1,7 @@
 """What a transcript decodes to: evidence lines, usage, and the summary of a reading.
 
-Readers (providers/*) make these values; the domain judges them. Nothing here knows a format.
+Readers (agents/) make these values, and the rules of this room judge them. Nothing here knows a
+format.
 """
 
 from __future__ import annotations

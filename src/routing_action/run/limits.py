@@ -116,11 +116,11 @@ def _not_enforced(
 
     found = {
         "--max-cost-usd": missing(
-            limits.max_cost_usd, lambda one: replayed or one.cost_told == "never"
+            limits.max_cost_usd, lambda one: replayed or one.reports_cost == "never"
         ),
         "--max-unit-cost-usd": missing(
             limits.max_unit_cost_usd,
-            lambda one: one.cost_told != "during" and flagless(one, one.budget_arguments),
+            lambda one: one.reports_cost != "during" and flagless(one, one.budget_arguments),
         ),
         "--max-turns": missing(limits.max_turns, lambda one: flagless(one, one.turn_arguments)),
     }

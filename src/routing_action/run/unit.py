@@ -249,7 +249,7 @@ class UnitRunner:
     def _is_over_budget(self, run: _Run) -> bool:
         """True where the stream reports that the unit has cost as much as it may."""
         cap = self.settings.limits.max_unit_cost_usd
-        reports = self.providers[run.unit.agent].cost_told == "during"
+        reports = self.providers[run.unit.agent].reports_cost == "during"
         if cap is None or self.settings.replay or not reports:
             return False
         run.over_budget = (run.judge.reader.reading.cost_usd or 0.0) >= cap

@@ -155,7 +155,7 @@ def test_usage_that_comes_in_parts_adds_up() -> None:
 )
 def test_when_the_cost_is_told_follows_from_the_description(usage: Any, told: str) -> None:  # noqa: ANN401
     """A unit can only be ended by a cost that is told before its end."""
-    assert provider(records={"usage": usage}).cost_told == told
+    assert provider(records={"usage": usage}).reports_cost == told
 
 
 def test_a_failure_is_final_where_it_is_one() -> None:

@@ -56,7 +56,9 @@ def test_a_missing_program_is_a_problem_with_the_way_to_install_it() -> None:
     assert "npm install -g @anthropic-ai/claude-code" in program.remedy
     assert "starts" not in levels(gone)
     own = Provider("acme", "Acme", ("acme", "{prompt}"), CLAUDE.reader)
-    assert found(Facts(own, "acme"), "program").remedy.startswith("install it, or name it")
+    assert found(Facts(own, "acme"), "program").remedy.startswith(
+        "install it, or set AGENT_ACME_TEMPLATE"
+    )
 
 
 def test_a_program_that_does_not_start_is_a_problem() -> None:
@@ -81,10 +83,10 @@ def test_a_command_of_the_users_own_is_not_started() -> None:
         ("2.0.77", Level.OK, "tested: 2.0.77 to 2.1.332"),
         ("2.1.332", Level.OK, ""),
         ("2.1.332-beta.1", Level.OK, ""),
-        ("2.1.333", Level.WARNING, "newer than what was tested"),
-        ("2.0.9", Level.WARNING, "older than what was tested"),
+        ("2.1.333", Level.WARNING, "newer than the tested versions"),
+        ("2.0.9", Level.WARNING, "older than the tested versions"),
         ("10.0", Level.WARNING, "newer"),
-        (None, Level.WARNING, "it prints none"),
+        (None, Level.WARNING, "it prints no version"),
     ],
 )
 def test_a_version_outside_of_what_was_tested_is_a_warning(
@@ -116,9 +118,13 @@ def test_versions_are_compared_by_number() -> None:
 @pytest.mark.parametrize(
     ("changes", "level", "told"),
     [
-        ({}, Level.PROBLEM, "OPENAI_API_KEY or CODEX_API_KEY is not set, and no login file"),
+        (
+            {},
+            Level.PROBLEM,
+            "OPENAI_API_KEY or CODEX_API_KEY is not set, and there is no login file",
+        ),
         ({"variables": ("OPENAI_API_KEY",)}, Level.OK, "OPENAI_API_KEY"),
-        ({"login_files": (".codex/auth.json",)}, Level.WARNING, "single use"),
+        ({"login_files": (".codex/auth.json",)}, Level.WARNING, "works once"),
         (
             {"variables": ("OPENAI_API_KEY",), "login_files": (".codex/auth.json",)},
             Level.OK,
@@ -153,15 +159,17 @@ def test_a_repository_without_skills_is_a_warning(skills: dict[str, int]) -> Non
 def test_an_agent_without_skill_folders_is_a_warning() -> None:
     """It can find none in a repository."""
     bare = replace(WELL, provider=replace(CLAUDE, skill_folders=()))
-    assert "no folder" in found(bare, "skills").text
+    assert "no skill folder" in found(bare, "skills").text
 
 
 def test_limits_that_do_not_hold_are_told() -> None:
     """Nothing is said where all of them do."""
     codex = found(replace(WELL, provider=CODEX), "limits").text
-    assert codex == "it cannot be held to --max-turns, --max-unit-cost-usd, --max-cost-usd"
+    assert (
+        codex == "these options cannot limit it: --max-turns, --max-unit-cost-usd, --max-cost-usd"
+    )
     opencode = found(replace(WELL, provider=all_providers()["opencode"]), "limits").text
-    assert opencode == "it cannot be held to --max-turns"
+    assert opencode == "these options cannot limit it: --max-turns"
     assert "limits" not in levels(WELL)
 
 
@@ -169,7 +177,7 @@ def test_limits_that_do_not_hold_are_told() -> None:
     ("counted", "level", "told"),
     [
         (None, Level.WARNING, "no results were given"),
-        ({}, Level.WARNING, "the results have none of it"),
+        ({}, Level.WARNING, "no result is of it"),
         ({"2.0.9": Counted(9, 1)}, Level.WARNING, "unknown for 2.1.0; 2.0.9: 10.0% of 10"),
         ({"": Counted(9, 1)}, Level.WARNING, "unknown for 2.1.0; unknown: 10.0%"),
         ({"2.1.0": Counted()}, Level.OK, "0.0% of 0"),

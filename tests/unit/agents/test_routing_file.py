@@ -61,20 +61,20 @@ def test_a_command_is_a_list_in_which_the_prompt_is_an_argument(command: list[st
         ("acme {prompt}", "tuple"),
         ([" ", "{prompt}"], "first word"),
         (["{prompt}"], "first word"),
-        (["acme"], "no {prompt}"),
+        (["acme"], "{prompt} is missing"),
         (["acme", "say {prompt}"], "argument of its own"),
         (["python3", "-c", "print('{prompt}')"], "argument of its own"),
         (["acme", "{prompt}", "{prompt} again"], "argument of its own"),
         (["acme", "a\0b", "{prompt}"], "pattern"),
-        (["sh", "-c", "acme $0", "{prompt}"], "take its text as a command"),
-        (["/bin/bash", "-lc", "acme", "{prompt}"], "take its text as a command"),
-        (["env", "A=1", "dash", "-ec", "x", "{prompt}"], "take its text as a command"),
-        (["bash", "--norc", "-c", "x", "{prompt}"], "take its text as a command"),
-        (["cmd.exe", "/c", "acme", "{prompt}"], "take its text as a command"),
-        (["C:\\Windows\\cmd.EXE", "/C", "acme", "{prompt}"], "take its text as a command"),
-        (["pwsh", "-NoProfile", "-Command", "{prompt}"], "take its text as a command"),
-        (["powershell", "-EncodedCommand", "{prompt}"], "take its text as a command"),
-        (["fish", "--command=x", "{prompt}"], "take its text as a command"),
+        (["sh", "-c", "acme $0", "{prompt}"], "run its text as a command"),
+        (["/bin/bash", "-lc", "acme", "{prompt}"], "run its text as a command"),
+        (["env", "A=1", "dash", "-ec", "x", "{prompt}"], "run its text as a command"),
+        (["bash", "--norc", "-c", "x", "{prompt}"], "run its text as a command"),
+        (["cmd.exe", "/c", "acme", "{prompt}"], "run its text as a command"),
+        (["C:\\Windows\\cmd.EXE", "/C", "acme", "{prompt}"], "run its text as a command"),
+        (["pwsh", "-NoProfile", "-Command", "{prompt}"], "run its text as a command"),
+        (["powershell", "-EncodedCommand", "{prompt}"], "run its text as a command"),
+        (["fish", "--command=x", "{prompt}"], "run its text as a command"),
     ],
 )
 def test_a_command_never_meets_a_shell(command: object, cause: str) -> None:
@@ -88,7 +88,9 @@ def test_a_command_never_meets_a_shell(command: object, cause: str) -> None:
 )
 def test_arguments_hold_the_place_of_their_value(name: str, words: list[str]) -> None:
     """Else the value would be lost in silence."""
-    assert f"{name}: no {{" in refusal(**{name: words})
+    said = refusal(**{name: words})
+    assert f"{name}: {{" in said
+    assert "} is missing" in said
 
 
 @pytest.mark.parametrize("path", ["/etc", "../x", "a/../../b", "a\\b", ""])
@@ -116,7 +118,7 @@ def test_no_variable_of_the_workflow_is_asked_for(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "cause"), [("acme: no key", "start with"), ("^acme(", "no regular expression")]
+    ("pattern", "cause"), [("acme: no key", "start with"), ("^acme(", "not a regular expression")]
 )
 def test_a_pattern_of_standard_error_is_anchored(pattern: str, cause: str) -> None:
     """An agent's prose must not look like a failure of its CLI."""
@@ -126,7 +128,7 @@ def test_a_pattern_of_standard_error_is_anchored(pattern: str, cause: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("pattern", "cause"), [("loaded .*", "(?P<skill>"), ("(?P<skill>", "no regular expression")]
+    ("pattern", "cause"), [("loaded .*", "(?P<skill>"), ("(?P<skill>", "not a regular expression")]
 )
 def test_a_load_in_plain_text_names_its_skill(pattern: str, cause: str) -> None:
     """Without a name it would be anybody's."""

@@ -84,11 +84,6 @@ def _clean(value: object) -> object:
     return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else value
 
 
-def is_blank(text: str) -> bool:
-    """True for a text of nothing but white space; looks no further than the first other sign."""
-    return not text or text.isspace()
-
-
 def as_record(value: object) -> Record:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from routing_action.agents.provider import ReadContext
-from routing_action.agents.reading.decoding import Record, is_blank
+from routing_action.agents.reading.decoding import Record
 from routing_action.agents.reading.failures import classify_failure, is_throttling, retry_after_in
 from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
 from routing_action.corpus.naming import is_skill_file, skill_folder
@@ -171,13 +171,13 @@ class ProofWriter(RunSummary):
 
     def mention(self, text: str, kind: LineKind = LineKind.MENTION) -> list[EvidenceLine]:
         """Text that proves nothing, or no line at all where it is empty or cannot name a token."""
-        if is_blank(text) or not self.context.may_name(text):
+        if not text or text.isspace() or not self.context.may_name(text):
             return []
         return [self.line(kind, text)]
 
     def say(self, text: str) -> list[EvidenceLine]:
         """Text that the assistant wrote."""
-        if not self.summary.has_text and not is_blank(text):
+        if not self.summary.has_text and text and not text.isspace():
             self.note(has_text=True)
         return self.mention(text)
 

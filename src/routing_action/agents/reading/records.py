@@ -123,9 +123,9 @@ class RecordReader(ProofWriter, ABC):
         count = len(self._too_long)
         self.unrecognised += count
         if count:
-            what = "1 line is" if count == 1 else f"{count} lines are"
-            first = f"stdout line {self._too_long[0]}"
-            text = f"{what} longer than 8 MiB and not read, so not recognised (first: {first})"
+            what = "1 line of" if count == 1 else f"{count} lines of"
+            first = f"{'' if count == 1 else 'the first is '}stdout line {self._too_long[0]}"
+            text = f"not read and not recognised: {what} more than 8 MiB ({first})"
             self.note(notes=(*self.summary.notes, text))
 
     def _read_text(self) -> list[EvidenceLine]:

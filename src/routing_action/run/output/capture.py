@@ -171,6 +171,6 @@ def _create(path: Path | str) -> int:
     except OSError as error:
         raise HarnessError(
             f"the transcript {path} cannot be written: {error.strerror}",
-            remedy="see that the artifact folder can be written to and has space left",
+            remedy="check that the artifact folder can be written to and has free space",
         ) from error
     return descriptor

@@ -246,7 +246,7 @@ def test_plain_text_without_end_takes_bounded_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(1, "1 line is longer than 8 MiB"), (2, "2 lines are longer than 8 MiB")]
+    ("count", "said"), [(1, "1 line of more than 8 MiB"), (2, "2 lines of more than 8 MiB")]
 )
 def test_a_line_that_is_too_long_is_counted_and_not_read(count: int, said: str) -> None:
     """It is not recognised, whatever it is, and the row has a note that says so."""
