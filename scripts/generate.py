@@ -23,7 +23,7 @@ from ruamel.yaml import YAML  # noqa: E402
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers  # noqa: E402
 from routing_action.agents.provider import Provider  # noqa: E402
 from routing_action.cli.main import group  # noqa: E402
-from routing_action.cli.schemas import SCHEMAS, render_schema  # noqa: E402
+from routing_action.cli.schema import SCHEMAS, render_schema  # noqa: E402
 from routing_action.corpus.case import Case  # noqa: E402
 from routing_action.errors import ExitCode, RoutingActionError  # noqa: E402
 from routing_action.evidence.tiers import CANONICAL_ONLY, TIER_ONE  # noqa: E402

@@ -14,7 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(f"routing-action {__version__}\n")
         return 0
     if given in (["--help"], ["-h"]):
-        from routing_action.cli.overview import render_overview  # noqa: PLC0415
+        from routing_action.cli import render_overview  # noqa: PLC0415
 
         sys.stdout.write(f"{render_overview()}\n")
         return 0

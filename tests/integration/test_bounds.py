@@ -126,7 +126,7 @@ def test_agents_that_tell_no_cost_are_named(project: Project) -> None:
     project.variables = {"AGENT_CODEX_TEMPLATE": f"{script} {{prompt}}"}
     project.write_cases(*spending(2))
     done = project.call("run", "--agents", "claude,codex", "--max-cost-usd", "0.25")
-    assert "--max-cost-usd does not hold for codex" in done.stderr
+    assert "--max-cost-usd is not enforced for codex" in done.stderr
     assert "not reported, so not counted: codex" in done.stderr
     assert done.results["options"]["not_enforced"] == {"--max-cost-usd": ["codex"]}
 
@@ -184,7 +184,7 @@ def test_limits_that_a_cli_does_not_have_are_named(project: Project) -> None:
         "--max-unit-cost-usd": both,
         "--max-turns": both,
     }
-    assert "--max-turns does not hold for claude, codex" in done.stderr
+    assert "--max-turns is not enforced for claude, codex" in done.stderr
 
 
 # ---- throttling

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.corpus.seed_prompts import names_skill
+from routing_action.corpus.first_corpus import names_skill
 from tests.support.command_line import ROOT, Project, loads
 
 SKILLS = {
@@ -193,7 +193,7 @@ def test_check_names_broken_skills_with_file_and_line(project: Project) -> None:
         "skills/pdf/SKILL.md:2",
         "skills/pdf/SKILL.md:2",
     ]
-    assert text[-1].endswith("cases.json: 1 cases, 4 warnings")
+    assert text[-1].endswith("cases.json: 1 case, 4 warnings")
     assert project.call("cases", "check", "--skills", "skills", "--strict").code == 1
     found = findings(project, "--skills", "skills")
     assert [one["rule"] for one in found] == [

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from routing_action.cli.schemas import render_schema
+from routing_action.cli.schema import render_schema
 from tests.support.builders import NO_CONTEXT, read
 from tests.support.command_line import ROOT, Finished, Project, loads
 from tests.support.own_agent import DESCRIPTION, STREAM, own_provider

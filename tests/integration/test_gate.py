@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from routing_action.cli.schemas import render_schema
+from routing_action.cli.schema import render_schema
 from tests.support.command_line import ROOT, Finished, run_command
 from tests.support.repositories import Repository, check_out, create
 from tests.support.result_rows import write_results
@@ -336,7 +336,7 @@ def test_a_delta_is_shown_again_as_compare_showed_it(form: str, start: str, tmp_
         ["compare", *options, "--format", form], tmp_path / "repo", dict(os.environ)
     )
     assert compared.code == 1
-    options = ["--delta", "delta.json", "--format", form]
+    options = ["--delta", "delta.json", "--format", "comment" if form == "markdown" else form]
     shown = run_command(["report", *options], tmp_path, dict(os.environ))
     assert shown.code == 0
     assert shown.stdout.startswith(start)

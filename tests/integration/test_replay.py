@@ -280,7 +280,7 @@ def test_a_malformed_recording_is_named_with_its_field_and_line(tmp_path: Path) 
         "exit_code",
     )
     (tmp_path / "claude/one.json").write_text("{\n\n!")
-    with pytest.raises(DocumentError, match="is no JSON") as caught:
+    with pytest.raises(DocumentError, match="is not valid JSON") as caught:
         ReplaySet(tmp_path)
     assert caught.value.line == 3
 

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.cli.options import cases_option, config_option, find_provider, split_list
-from routing_action.cli.skill_warnings import check_skills, read_skills
-from routing_action.corpus.case_seeds import build_seeds, first_baseline
+from routing_action.cli.options import (
+    cases_option,
+    config_option,
+    find_provider,
+    format_option,
+    path_option,
+    split_list,
+)
+from routing_action.corpus.case import Case
 from routing_action.corpus.case_warnings import Finding, check_cases
-from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
+from routing_action.corpus.first_corpus import build_seeds, first_baseline
+from routing_action.corpus.naming import fold
+from routing_action.corpus.skill_files import SkillFile, read_skill_file
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.baselines import render_baseline
 from routing_action.results.batch_folder import one_line
-from routing_action.run.workspace.staging import skills_in
+from routing_action.run.workspace.staging import SKILL_FILE, find_skills, skills_in
 
+_PLUGIN_FILE = ".claude-plugin/plugin.json"
 SKILLS_HELP = "A skill, a folder of skills, or a plugin."
 
 
@@ -30,16 +43,14 @@ def command() -> None:
 
 @command.command("check")
 @cases_option
-@click.option(
+@path_option(
     "--skills",
-    type=click.Path(path_type=Path),
     metavar="PATH",
     help=f"{SKILLS_HELP} Checks their frontmatter, and the names that cases use. "
     "Default: the folders here that agents look in, such as .claude/skills.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 on warnings too.")
-@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
-              show_default=True)  # fmt: skip
+@format_option()
 def check(cases_file: Path | None, skills: Path | None, strict: bool, output_format: str) -> int:
     """Read a case file as a run would.
 
@@ -52,17 +63,19 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     if folder is not None:
         findings += check_skills(corpus, read_skills(folder))
     if output_format == "json":
-        click.echo(
-            json.dumps(
-                {"cases": len(corpus.cases), "warnings": _describe(findings, path)}, indent=2
-            )
-        )
+        warnings = [{**asdict(one), "file": one.file or str(path)} for one in findings]
+        click.echo(json.dumps({"cases": len(corpus.cases), "warnings": warnings}, indent=2))
     else:
-        for finding in findings:
-            place = f"{finding.file or path}:{finding.line}"
-            click.echo(one_line(f"{place}: warning: {finding.message}"))
-        click.echo(f"{path}: {len(corpus.cases)} cases, {len(findings)} warnings")
+        for one in findings:
+            place = f"{one.file or path}:{one.line}"
+            click.echo(one_line(f"{place}: warning: {one.message}"))
+        counts = f"{_count(len(corpus.cases), 'case')}, {_count(len(findings), 'warning')}"
+        click.echo(f"{path}: {counts}")
     return 1 if strict and findings else 0
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _find_skill_folder() -> Path | None:
@@ -71,43 +84,12 @@ def _find_skill_folder() -> Path | None:
     return next((folder for folder in folders if skills_in(folder)), None)
 
 
-def _describe(findings: list[Finding], path: Path) -> list[dict[str, str | int]]:
-    return [
-        {
-            "case_id": found.case_id,
-            "file": found.file or str(path),
-            "line": found.line,
-            "rule": found.rule,
-            "message": found.message,
-        }
-        for found in findings
-    ]
-
-
 @command.command("init")
 @config_option
-@click.option(
-    "--skills",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help=SKILLS_HELP,
-)
-@click.option(
-    "--output",
-    default="cases.json",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The new case file.",
-)
-@click.option(
-    "--baseline",
-    default="provider-baseline.json",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The new baseline.",
+@path_option("--skills", required=True, metavar="PATH", help=SKILLS_HELP)
+@path_option("--output", default="cases.json", show_default=True, help="The new case file.")
+@path_option(
+    "--baseline", default="provider-baseline.json", show_default=True, help="The new baseline."
 )
 @click.option("--no-baseline", is_flag=True, help="Write no baseline.")
 @click.option("--agents", multiple=True, metavar="NAMES",
@@ -117,9 +99,9 @@ def init(
 ) -> int:
     """Start a case file from skills, and a baseline that expects every case to pass.
 
-    Each skill gets a request that its description speaks of, skills that are alike a negative
-    control, and one case needs no skill. Prompts that start with FILL IN are yours to write.
-    Replaces no file.
+    Each skill gets a request from its description, similar skills get a negative control, and
+    one case needs no skill. You write the prompts that start with FILL IN. An existing file is
+    never replaced.
     """
     names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
     if not no_baseline and os.path.realpath(output) == os.path.realpath(baseline):
@@ -128,7 +110,8 @@ def init(
         _refuse_existing(path)
     seeds = build_seeds(read_skills(skills).files)
     write_atomically(output, json.dumps(seeds.cases, indent=2, ensure_ascii=False) + "\n")
-    click.echo(f"{output}: {len(seeds.cases)} cases, {seeds.fill_ins} prompts to fill in")
+    prompts = _count(seeds.fill_ins, "prompt")
+    click.echo(f"{output}: {_count(len(seeds.cases), 'case')}, {prompts} to fill in")
     if not no_baseline:
         entries = first_baseline(seeds.cases, names)
         write_atomically(baseline, render_baseline(entries))
@@ -141,7 +124,91 @@ def init(
 def _refuse_existing(path: Path) -> None:
     if os.path.lexists(path):
         raise DocumentError(
-            "exists already, and nothing is replaced",
+            "exists already, and is not replaced",
             file=str(path),
             remedy="name another file with --output or --baseline, or use --no-baseline",
         )
+
+
+# ---- the skills that cases are about
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSet:
+    """The skills below a path; `plugin` is the plugin's name, "" where there is none."""
+
+    source: Path
+    files: tuple[SkillFile, ...]
+    plugin: str = ""
+
+
+def read_skills(source: Path) -> SkillSet:
+    """The skills that a path names, as `--skills` of `run` finds them; UsageError for none."""
+    files = tuple(
+        read_skill_file(skill.name, skill.path / SKILL_FILE) for skill in find_skills(source)
+    )
+    return SkillSet(source, files, _plugin_name(source))
+
+
+def _plugin_name(source: Path) -> str:
+    try:
+        plugin = json.loads((source / _PLUGIN_FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return ""
+    name = plugin.get("name") if isinstance(plugin, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def check_skills(corpus: Corpus, skills: SkillSet) -> list[Finding]:
+    """Unknown skills in the cases' order, then what is wrong with each skill's file."""
+    known = {fold(name): name for skill in skills.files for name in (skill.folder, skill.name)}
+    found = [
+        Finding(case.case_id, corpus.lines[case.case_id], "unknown-skill", message)
+        for case in corpus.cases
+        for message in _unknown(case, known, skills)
+    ]
+    found += [
+        Finding("", problem.line, problem.rule, problem.message, str(skill.path))
+        for skill in skills.files
+        for problem in skill.problems
+    ]
+    return found
+
+
+def _unknown(case: Case, known: dict[str, str], skills: SkillSet) -> Iterator[str]:
+    for name, tokens in (
+        ("expected_skill", (case.expected_skill,)),
+        ("required_skills", case.required_skills),
+        ("optional_skills", case.optional_skills),
+        ("disallowed_skills", case.disallowed_skills),
+    ):
+        for token in tokens:
+            names = _names(token, case)
+            if token and not any(_is_known(one, known, skills.plugin) for one in names):
+                yield (
+                    f"{case.case_id}: {name} names {token}, which is no skill of {skills.source}"
+                    f"{_hint(token, known)}"
+                )
+
+
+def _names(token: str, case: Case) -> set[str]:
+    """A token, and the other names that it goes by on some agent."""
+    names = {token}
+    for aliases in case.provider_aliases.values():
+        for alias, canonical in aliases.items():
+            if fold(token) in (fold(alias), fold(canonical)):
+                names |= {alias, canonical}
+    return names
+
+
+def _is_known(token: str, known: dict[str, str], plugin: str) -> bool:
+    """A qualified name needs its plugin too, where the skills are those of a plugin."""
+    qualifier, _, bare = token.rpartition(":")
+    if qualifier and plugin and fold(qualifier) != fold(plugin):
+        return False
+    return bool(bare) and fold(bare) in known
+
+
+def _hint(token: str, known: dict[str, str]) -> str:
+    close = difflib.get_close_matches(fold(token.rpartition(":")[2]), [one for one in known if one])
+    return f"; did you mean {known[close[0]]}?" if close else ""

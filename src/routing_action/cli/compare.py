@@ -13,7 +13,9 @@ from routing_action.cli.options import (
     cases_option,
     config_option,
     find_provider,
+    format_option,
     full_commit,
+    path_option,
     split_list,
     stdout_style,
 )
@@ -29,27 +31,17 @@ from routing_action.results.rerun import run_program
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")
-@click.option(
+@path_option(
     "--results-dir",
     "folders",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Search this folder for results.json (repeatable).",
 )
-@click.option(
-    "--results",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Judge this results.json (repeatable).",
-)
-@click.option(
+@path_option("--results", "files", multiple=True, help="Judge this results.json (repeatable).")
+@path_option(
     "--baseline",
     "baseline_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="Default: provider-baseline.json, else tests/agent-routing/...",
 )
 @click.option(
@@ -58,12 +50,7 @@ from routing_action.results.rerun import run_program
     help="Decide by the baseline at the merge base of REF and HEAD.",
 )
 @click.option("--baseline-ref", metavar="REF", help="Decide by the baseline at this commit.")
-@click.option(
-    "--base-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Decide by this file, a copy of the merge base's baseline.",
-)
+@path_option("--base-file", help="Decide by this file, a copy of the merge base's baseline.")
 @click.option("--or-exit", type=int, hidden=True, help="Exit so where the cases have no baseline.")
 @cases_option
 @config_option
@@ -78,24 +65,17 @@ from routing_action.results.rerun import run_program
     type=click.Choice(["neutral", "fail"]),
     default="fail",
     show_default=True,
-    help="What a leg that could not be measured comes to.",
+    help="How a leg that could not be measured counts.",
 )
 @click.option("--fail-on-infra", is_flag=True, help="INFRA rows make the gate red too.")
 @click.option(
     "--commit",
     metavar="SHA",
     callback=full_commit,
-    help="The results must be of this commit; others are red.",
+    help="The results must be of this commit; others fail the gate.",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "comment"]),
-    default="text",
-    show_default=True,
-)
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write delta.json here too.")  # fmt: skip
+@format_option("text", "json", "comment")
+@path_option("--output", help="Write delta.json here too.")
 def command(
     folders: tuple[Path, ...],
     files: tuple[Path, ...],

@@ -9,7 +9,14 @@ from pathlib import Path
 import click
 
 from routing_action.agents.provider import ReadContext
-from routing_action.cli.options import cases_option, config_option, find_provider, split_list
+from routing_action.cli.options import (
+    cases_option,
+    config_option,
+    find_provider,
+    format_option,
+    path_option,
+    split_list,
+)
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.naming import fold
@@ -26,21 +33,8 @@ from routing_action.run.evaluate import (
 
 @click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")
 @click.option("--agent", required=True, metavar="NAME", help="Whose output it is.")
-@click.option(
-    "--stdout",
-    "stdout_file",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The transcript of standard output.",
-)
-@click.option(
-    "--stderr",
-    "stderr_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The transcript of standard error.",
-)
+@path_option("--stdout", "stdout_file", required=True, help="The transcript of standard output.")
+@path_option("--stderr", "stderr_file", help="The transcript of standard error.")
 @click.option(
     "--exit-code",
     type=int,
@@ -74,8 +68,7 @@ from routing_action.run.evaluate import (
     show_default=True,
     help="Whether a load inside a sub-agent is proof.",
 )
-@click.option("--format", "output_format", type=click.Choice(["json", "text"]), default="json",
-              show_default=True)  # fmt: skip
+@format_option("json", "text")
 def command(
     agent: str,
     stdout_file: Path,

@@ -9,7 +9,7 @@ import sys
 import click
 
 from routing_action import __version__
-from routing_action.cli.overview import COMMANDS, render_overview
+from routing_action.cli import COMMANDS, render_overview
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
 
 _HIDDEN = ("action",)

@@ -15,7 +15,9 @@ from routing_action.cli.options import (
     cases_option,
     config_option,
     find_provider,
+    format_option,
     known_agents,
+    path_option,
     seed_for,
     selection_options,
     split_list,
@@ -41,22 +43,21 @@ from routing_action.run.plan import (
 @cases_option
 @config_option
 @selection_options
-@click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Draw N cases at random.")
 @click.option("--seed", type=int, help="The seed of --sample; printed.")
 @click.option("--trials", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option(
     "--shards",
+    metavar="N",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Split each provider's cases into so many jobs.",
+    help="Split each provider's cases into N jobs.",
 )
-@click.option(
+@path_option(
     "--results",
     "result_files",
     multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="Earlier results.json, for the durations (repeatable).",
 )
 @click.option(
@@ -64,8 +65,7 @@ from routing_action.run.plan import (
     metavar="REF",
     help="Only cases that touch a skill edited since the merge base with REF.",
 )
-@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
-              show_default=True)  # fmt: skip
+@format_option()
 def command(
     cases_file: Path | None,
     agents: tuple[str, ...],

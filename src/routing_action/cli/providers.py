@@ -1,16 +1,29 @@
-"""`routing-action providers list`, and `doctor` beside it: the agent CLIs that are known."""
+"""`routing-action providers list` and `doctor`: the known agent CLIs, and their problems."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from routing_action.agents.diagnosis import DRIFT_THRESHOLD, Facts, Finding, Level, diagnose
 from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.agents.provider import Provider
-from routing_action.cli.doctor import command as doctor
-from routing_action.cli.options import config_option, known_agents
+from routing_action.cli.options import (
+    config_option,
+    find_provider,
+    format_option,
+    known_agents,
+    path_option,
+    split_list,
+)
+from routing_action.errors import ExitCode
+from routing_action.run.doctor import count_records, examine
 
 
 @click.group("providers", short_help="List the agent CLIs that are known, and check them.")
@@ -18,13 +31,9 @@ def command() -> None:
     """Look at the agent CLIs that are known."""
 
 
-command.add_command(doctor)
-
-
 @command.command("list")
 @config_option
-@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text",
-              show_default=True)  # fmt: skip
+@format_option()
 def list_providers(output_format: str) -> int:
     """List every known agent CLI: its command, its credentials and where it reads skills."""
     described = [_describe(provider) for provider in known_agents().providers.values()]
@@ -53,4 +62,99 @@ def _describe(provider: Provider) -> dict[str, Any]:
         "credential_variables": list(provider.credential_variables),
         "skill_folders": list(provider.skill_folders),
         "documentation": provider.documentation,
+    }
+
+
+@command.command("doctor")
+@click.option("--agents", multiple=True, metavar="NAMES",
+              help="The agent CLIs. Default: claude,codex,copilot.")  # fmt: skip
+@config_option
+@path_option(
+    "--results-dir",
+    "results",
+    multiple=True,
+    metavar="DIR",
+    help="Results of live runs, to measure the drift by (repeatable).",
+)
+@click.option("--drift-threshold", type=click.FloatRange(0, 1, min_open=True), metavar="X",
+              default=DRIFT_THRESHOLD, show_default=True,
+              help="The share of records not recognised that is a problem.")  # fmt: skip
+@format_option()
+def doctor(
+    agents: tuple[str, ...],
+    results: tuple[Path, ...],
+    drift_threshold: float,
+    output_format: str,
+) -> int:
+    """Check each agent CLI: is it there, does it start, can it log in, is its output known.
+
+    Each one is started once, to ask for its version; no prompt is sent and nothing is spent.
+    Only the names of credentials are printed. Exits with 1 where an agent has a problem.
+    """
+    counted = count_records(results) if results else None
+    chosen = [find_provider(name) for name in split_list(agents) or DEFAULT_AGENTS]
+    facts = asyncio.run(examine(chosen, dict(os.environ), Path.cwd(), counted))
+    found = [(one, diagnose(one, drift_threshold)) for one in facts]
+    ill = [one.provider.name for one, findings in found if _is_ill(findings)]
+    if output_format == "json":
+        click.echo(json.dumps([_describe_facts(*one) for one in found], indent=2))
+    else:
+        for one, findings in found:
+            click.echo("\n".join(_lines(one, findings)))
+        click.echo(_conclude(ill, len(found)))
+    return ExitCode.GATE_FAILED if ill else ExitCode.PASSED
+
+
+def _is_ill(findings: Sequence[Finding]) -> bool:
+    return any(finding.level is Level.PROBLEM for finding in findings)
+
+
+def _lines(facts: Facts, findings: Sequence[Finding]) -> list[str]:
+    lines = [f"{facts.provider.name}: {facts.provider.title}"]
+    for one in findings:
+        lines.append(f"  {one.level.value:<8} {one.check:<12} {one.text}")
+        if one.remedy and one.level is not Level.OK:
+            lines.append(f"{'':24}remedy: {one.remedy}")
+    return lines
+
+
+def _conclude(ill: Sequence[str], count: int) -> str:
+    if not ill:
+        return f"no problem with {count} agent{'' if count == 1 else 's'}"
+    return f"{len(ill)} of {count} agents cannot be measured as they are: {', '.join(ill)}"
+
+
+def _describe_facts(facts: Facts, findings: Sequence[Finding]) -> dict[str, Any]:
+    tested = facts.provider.tested_versions
+    return {
+        "name": facts.provider.name,
+        "ok": not _is_ill(findings),
+        "program": facts.program,
+        "path": facts.path or None,
+        "version": facts.version,
+        "tested_versions": list(tested) if tested else None,
+        "credentials": {
+            "variables": list(facts.variables),
+            "login_files": list(facts.login_files),
+        },
+        "skills": dict(facts.skills),
+        "drift": None
+        if facts.counted is None
+        else {
+            version: {
+                "recognised": one.recognised,
+                "unrecognised": one.unrecognised,
+                "share": one.drift,
+            }
+            for version, one in facts.counted.items()
+        },
+        "findings": [
+            {
+                "check": one.check,
+                "level": one.level.value,
+                "text": one.text,
+                "remedy": one.remedy or None,
+            }
+            for one in findings
+        ],
     }

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import click
 
-from routing_action.cli.options import delta_option, stdout_style
+from routing_action.cli.options import (
+    delta_option,
+    format_option,
+    path_option,
+    stdout_style,
+)
 from routing_action.errors import UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.deltas import read_delta
@@ -27,37 +32,20 @@ _FILES = ("html", "junit")
 
 @click.command("report", short_help="Render a delta: text, comment, summary, HTML or JUnit.")
 @delta_option
-@click.option(
+@path_option(
     "--results-dir",
     "--results",
     "results",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="PATH",
     help="The results that were compared, for the units in HTML and JUnit (repeatable).",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "comment", "summary", *_FILES]),
-    default="text",
-    show_default=True,
+@format_option("text", "comment", "summary", *_FILES)
+@path_option("--output", help="Write here instead of stdout; html and junit need it.")
+@path_option("--output-dir", "folder", metavar="DIR", help="Write every report into this folder.")
+@path_option(
+    "--templates", metavar="DIR", help="Templates that extend or replace the built-in ones."
 )
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write here instead of stdout; html and junit need it.",
-)
-@click.option(
-    "--output-dir",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write every report into this folder.",
-)
-@click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
-              help="Templates that extend or replace the built-in ones.")  # fmt: skip
 def command(
     delta_file: Path,
     results: tuple[Path, ...],

@@ -139,7 +139,7 @@ def _limits(given: Given) -> Limits:
 
 def _shard(text: str | None) -> str | None:
     if text and parse_shard(text) is None:
-        raise UsageError(f"--shard {text}: is no I/N with I from 1 to N", remedy="such as 2/3")
+        raise UsageError(f"--shard {text}: must be I/N with I from 1 to N", remedy="such as 2/3")
     return text
 
 

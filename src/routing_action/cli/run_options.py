@@ -42,19 +42,23 @@ _OPTIONS = (
     partial(config_option, expose=True),
     selection_options,
     click.option("--run-all", is_flag=True, hidden=True, help="Accepted; every case runs anyway."),
-    click.option("--sample", type=click.IntRange(min=1), help="Draw so many cases at random."),
+    click.option(
+        "--sample", type=click.IntRange(min=1), metavar="N", help="Draw N cases at random."
+    ),
     click.option("--seed", type=int, help="The seed of --sample; printed and stored."),
     click.option(
         "--trials",
+        metavar="N",
         type=click.IntRange(1, 100),
-        help="Run each pair so many times; a strict majority decides. Default: 1.",
+        help="Run each pair N times; a strict majority decides. Default: 1.",
     ),
     click.option(
         "--confirm",
+        metavar="N",
         type=click.IntRange(0, 20),
         default=0,
         show_default=True,
-        help="Run pairs that would be a regression so many times again before they count.",
+        help="Run a would-be regression N more times before it counts.",
     ),
     click.option(
         "--timeout-seconds",
@@ -68,7 +72,7 @@ _OPTIONS = (
         "--idle-timeout-seconds",
         type=_SECONDS,
         metavar="S",
-        help="End a unit that is silent so long.",
+        help="End a unit after S seconds without output.",
     ),
     click.option(
         "--provider-timeout",
@@ -101,19 +105,19 @@ _OPTIONS = (
         "--max-cost-usd",
         type=_USD,
         metavar="X",
-        help="Start no further unit once the batch is known to have cost so much.",
+        help="Start no more units once the known cost of the batch reaches X.",
     ),
     click.option(
         "--max-unit-cost-usd",
         type=_USD,
         metavar="X",
-        help="End a unit that costs so much, where its CLI makes that possible.",
+        help="End a unit once it has cost X, if its CLI supports that.",
     ),
     click.option(
         "--max-turns",
         type=click.IntRange(1, 10_000),
         metavar="N",
-        help="End a unit after so many model turns, where its CLI can (claude).",
+        help="End a unit after N model turns, if its CLI supports that (claude).",
     ),
     click.option(
         "--throttle-retries",
@@ -121,7 +125,7 @@ _OPTIONS = (
         default=2,
         show_default=True,
         metavar="N",
-        help="Try a unit again so often where its service asks for fewer calls.",
+        help="Retry a throttled unit up to N times.",
     ),
     path_option(
         "--artifacts-root",

@@ -166,7 +166,10 @@ def _signals(stop: Stop) -> Iterator[None]:
             stop.hurry.set()
             return
         stop.cancel.set()
-        _write_error("routing-action: interrupted; ending the running units (again: at once)")
+        _write_error(
+            "routing-action: interrupted; ending the running units "
+            "(interrupt again to end them at once)"
+        )
 
     for number in handled:
         loop.add_signal_handler(number, interrupt)

@@ -42,7 +42,7 @@ def _warnings(case: Case) -> Iterator[tuple[str, str]]:
     if case.prompt.startswith(FILL_IN):
         yield (
             "fill-in-prompt",
-            f"{case.case_id}: the prompt is still to be written; ask as a user would, by no name",
+            f"{case.case_id}: the prompt is still to be written; do not name the skill in it",
         )
     for skill in _named_skills(case):
         yield (

@@ -110,5 +110,5 @@ def _refuse_duplicates(
                 file=document.file,
                 line=document.line_of((*prefix, place)),
                 field="case_id",
-                remedy="give each case an id of its own (case does not tell them apart)",
+                remedy="give each case an id of its own (upper and lower case count as the same)",
             )

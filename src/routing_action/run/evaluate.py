@@ -8,16 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from routing_action.agents.provider import Provider, ReadContext, Reader
+from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.case import Case, Expectations, expectations_for
 from routing_action.corpus.naming import is_file_token
 from routing_action.errors import DocumentError
-from routing_action.evidence.evidence import EvidenceCollector, Hit, explain_hit
-from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
+from routing_action.evidence.evidence import EvidenceCollector, explain_hit
+from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.tiers import canonical_base, canonical_call
 from routing_action.evidence.transcript import Reading
 from routing_action.evidence.verdict import Verdict, is_settled, judge
 from routing_action.run.output.capture import iterate_lines
+from routing_action.run.rows import token_hit
 
 
 class CaseJudge:
@@ -31,19 +32,15 @@ class CaseJudge:
         self.expectations = expectations_for(
             case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
         )
-        self._collect = partial(
+        self.new_collector = partial(
             EvidenceCollector,
             provider.name,
             self.expectations.tokens,
             self.expectations.any_tokens,
             count_subagents=count_subagents,
         )
-        self.evidence = self._collect()
-        self.reader = _open_reader(provider, context, self.evidence)
-
-    def further_evidence(self) -> EvidenceCollector:
-        """An empty collector for the same expectations."""
-        return self._collect()
+        self.evidence = self.new_collector()
+        self.reader = provider.reader(replace(context, may_name=self.evidence.prefilter.may_name))
 
     def is_settled(self) -> bool:
         """Whether nothing that may still come changes the verdict but how the run ends."""
@@ -52,10 +49,6 @@ class CaseJudge:
     def judge(self, reading: Reading, end: RunEnd) -> Verdict:
         """The verdict on what was read."""
         return judge(self.case, self.expectations, self.evidence, reading, end)
-
-
-def _open_reader(provider: Provider, context: ReadContext, evidence: EvidenceCollector) -> Reader:
-    return provider.reader(replace(context, may_name=evidence.prefilter.may_name))
 
 
 # ---- a stored transcript
@@ -85,18 +78,26 @@ def read_lines(path: Path) -> Iterator[bytes]:
         ) from None
 
 
-def _read_all(
-    reader: Reader,
-    evidence: EvidenceCollector,
-    streams: tuple[Iterable[bytes], Iterable[bytes]],
+def evaluate_case(
+    provider: Provider,
+    stdout: Iterable[bytes],
+    stderr: Iterable[bytes],
+    case: Case,
+    *,
     end: RunEnd,
-) -> Reading:
-    for line in streams[0]:
-        evidence.extend(reader.feed(line))
-    for line in streams[1]:
-        reader.feed_stderr(line)
-    evidence.extend(reader.finish(end.exit_code))
-    return reader.reading
+    context: ReadContext,
+    count_subagents: bool = True,
+) -> Evaluation:
+    """The verdict of a case on a transcript; the streams are lines."""
+    run = CaseJudge(provider, case, context, count_subagents=count_subagents)
+    for line in stdout:
+        run.evidence.extend(run.reader.feed(line))
+    for line in stderr:
+        run.reader.feed_stderr(line)
+    run.evidence.extend(run.reader.finish(end.exit_code))
+    reading = run.reader.reading
+    verdict = run.judge(reading, end)
+    return Evaluation(provider, run.evidence, reading, verdict.outcome, verdict, run.expectations)
 
 
 def evaluate_tokens(
@@ -110,37 +111,22 @@ def evaluate_tokens(
     count_subagents: bool = True,
 ) -> Evaluation:
     """The best hit for each token, and how the run ended; the streams are lines."""
-    wanted = tuple(dict.fromkeys(tokens))
-    evidence = EvidenceCollector(provider.name, wanted, count_subagents=count_subagents)
-    reader = _open_reader(provider, context, evidence)
-    reading = _read_all(reader, evidence, (stdout, stderr), end)
-    return Evaluation(provider, evidence, reading, decide_outcome(reading, end))
-
-
-def evaluate_case(
-    provider: Provider,
-    stdout: Iterable[bytes],
-    stderr: Iterable[bytes],
-    case: Case,
-    *,
-    end: RunEnd,
-    context: ReadContext,
-    count_subagents: bool = True,
-) -> Evaluation:
-    """The verdict of a case on a transcript; the streams are lines."""
-    run = CaseJudge(provider, case, context, count_subagents=count_subagents)
-    reading = _read_all(run.reader, run.evidence, (stdout, stderr), end)
-    verdict = run.judge(reading, end)
-    return Evaluation(
-        provider, run.evidence, reading, verdict.outcome, verdict, run.expectations
-    )  # fmt: skip
+    # A token is any text: no rule of case files holds for it.
+    case = Case.model_construct(case_id="", prompt="", optional_skills=tuple(tokens))
+    found = evaluate_case(
+        provider, stdout, stderr, case, end=end, context=context, count_subagents=count_subagents
+    )
+    return replace(found, verdict=None, expectations=None)
 
 
 def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     """The JSON answer of `evaluate`."""
     reading, evidence = evaluation.reading, evaluation.evidence
     answer: dict[str, Any] = {
-        "token_hits": {token: _describe_hit(evidence.hits.get(token)) for token in evidence.tokens},
+        "token_hits": {
+            token: hit.model_dump(mode="json") if hit else None
+            for token, hit in ((one, token_hit(evidence.hits.get(one))) for one in evidence.tokens)
+        },
         "run": {
             "outcome": evaluation.outcome.value,
             "recognised_events": reading.recognised,
@@ -157,18 +143,6 @@ def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     if evaluation.verdict is not None:
         answer["verdict"] = _describe_verdict(evaluation.verdict)
     return answer
-
-
-def _describe_hit(hit: Hit | None) -> dict[str, Any] | None:
-    if hit is None:
-        return None
-    return {
-        "tier": hit.tier,
-        "best_score": hit.score,
-        "source_kind": hit.source.value,
-        "source_detail": hit.detail,
-        "proof_line": hit.proof_line,
-    }
 
 
 def _describe_verdict(verdict: Verdict) -> dict[str, Any]:

@@ -11,23 +11,11 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Protocol
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.results.model import Summary, UnitResult
-
-
-class UnitState(StrEnum):
-    """The states of a unit; the last four are final."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    COMPLETED = "completed"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-    CANCELLED = "cancelled"
 
 
 class BatchObserver(Protocol):
@@ -94,13 +82,13 @@ class LifecycleLog:
         """A unit waits for its turn."""
         if self.observer:
             self.observer.queue(unit_run_id, key)
-        self._unit(unit_run_id, key, UnitState.QUEUED)
+        self._unit(unit_run_id, key, "queued")
 
     def running(self, unit_run_id: str, key: str, place: str) -> None:
         """A unit is being prepared and started; `place` is its `[n/N]` in the plan."""
         if self.observer:
             self.observer.start(unit_run_id, key)
-        self._unit(unit_run_id, key, UnitState.RUNNING, place)
+        self._unit(unit_run_id, key, f"running {place}")
 
     def ended(self, key: str, row: UnitResult) -> None:
         """A unit came to its end, or will not run at all; says how, and why."""
@@ -108,7 +96,7 @@ class LifecycleLog:
             self.observer.end(row.unit_run_id, key, row)
         reason = f" kind={row.failure_kind}" if row.failure_kind else ""
         detail = f"status={row.status.value}{reason} duration={row.duration_ms / 1000:.1f}s"
-        self._unit(row.unit_run_id, key, _final_state(row), detail)
+        self._unit(row.unit_run_id, key, f"{_final_state(row)} {detail}")
 
     def note(self, text: str) -> None:
         """Something that a reader of the log should know about the batch."""
@@ -122,8 +110,8 @@ class LifecycleLog:
             f"summary(pass={summary.passed}, fail={summary.fail}, infra={summary.infra_error})"
         )
 
-    def _unit(self, unit_run_id: str, key: str, state: UnitState, detail: str = "") -> None:
-        self._line(f"[unit:{unit_run_id}] {key} -> {state.value}{f' {detail}' if detail else ''}")
+    def _unit(self, unit_run_id: str, key: str, state: str) -> None:
+        self._line(f"[unit:{unit_run_id}] {key} -> {state}")
 
     def _line(self, text: str) -> None:
         if not self.quiet and self.observer is None:
@@ -131,9 +119,9 @@ class LifecycleLog:
             self.write(f"[routing-action] {stamp} [batch:{self.batch_run_id}] {text}")
 
 
-def _final_state(row: UnitResult) -> UnitState:
+def _final_state(row: UnitResult) -> str:
     if row.outcome is Outcome.CANCELLED:
-        return UnitState.CANCELLED
+        return "cancelled"
     if row.timed_out:
-        return UnitState.TIMEOUT
-    return UnitState.COMPLETED if row.status is Status.PASS else UnitState.FAILED
+        return "timeout"
+    return "completed" if row.status is Status.PASS else "failed"

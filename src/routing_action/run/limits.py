@@ -48,7 +48,7 @@ class Bounds:
         for name, lane in self.lanes.items():
             yield f"{name}: {lane.room} at once ({lane.reason})"
         for option, agents in self.not_enforced.items():
-            yield f"{option} does not hold for {', '.join(agents)}: {_REASONS[option]}"
+            yield f"{option} is not enforced for {', '.join(agents)}: {_REASONS[option]}"
 
 
 _REASONS = {

@@ -51,7 +51,7 @@ def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Pro
     if not cases or not selection.agents:
         known = ", ".join(case.case_id for case in corpus.cases)
         raise NothingToRunError(
-            f"{corpus.file}: the filters leave no case of {len(corpus.cases)}",
+            f"{corpus.file}: none of {len(corpus.cases)} cases passes the filters",
             remedy=f"widen --case-id and --category; the cases are: {known[:500]}",
         )
     units = build_units(cases, selection.agents, selection.trials)

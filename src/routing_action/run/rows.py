@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from routing_action.agents.provider import Provider, template_variable
@@ -10,7 +11,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.evidence import EvidenceCollector, Hit
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import EndedBy, Reading, SourceKind, Usage
+from routing_action.evidence.transcript import EndedBy, Reading, SourceKind
 from routing_action.evidence.verdict import Verdict
 from routing_action.files.redaction import Redactor
 from routing_action.results.model import TokenHit, UnitResult, UsageTotals
@@ -18,18 +19,16 @@ from routing_action.results.model import TokenHit, UnitResult, UsageTotals
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """What is known of a run beside its verdict; times are ISO text, durations milliseconds."""
+    """What is known of a run beside its verdict, by the names that it has in the row."""
 
-    unit: Unit
-    unit_run_id: str
     command: tuple[str, ...]
     ended_by: EndedBy
     exit_code: int | None = None
     duration_ms: int = 0
     survivors: tuple[str, ...] = ()
-    started_at: str | None = None
-    ended_at: str | None = None
-    excerpt: str = ""
+    started_at_utc: str | None = None
+    ended_at_utc: str | None = None
+    output_excerpt: str = ""
     error: str | None = None
     notes: tuple[str, ...] = ()
     cli_version: str | None = None
@@ -38,6 +37,8 @@ class RunRecord:
 
 
 def build_row(
+    unit: Unit,
+    unit_run_id: str,
     run: RunRecord,
     verdict: Verdict,
     reading: Reading,
@@ -48,56 +49,62 @@ def build_row(
 
     What a run that was stopped early had used until then says nothing about the whole.
     """
-    case = run.unit.case
     stopped = run.ended_by is EndedBy.STOPPED_EARLY
-    hits = {token: _token_hit(hit, redactor) for token, hit in verdict.hits.items()}
+    found = verdict.hits
     if verdict.status is Status.FAIL:
-        for skill, load in evidence.loads_beside(verdict.hits).items():
-            hits[redactor.text(skill)] = _token_hit(load, redactor)
+        found = {**found, **evidence.loads_beside(found)}
+
+    def clean(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(redactor.text, texts))
+
     return UnitResult(
-        unit_run_id=run.unit_run_id,
-        agent=run.unit.agent,
-        case_id=case.case_id,
-        category=case.category,
+        unit_run_id=unit_run_id,
+        agent=unit.agent,
+        case_id=unit.case.case_id,
+        category=unit.case.category,
         status=verdict.status,
-        expected_skill=case.expected_skill,
+        expected_skill=unit.case.expected_skill,
         source=_source(verdict),
         matched_evidence=verdict.matched,
         missing_evidence=verdict.missing,
-        token_hits=hits,
+        token_hits={
+            token if token in verdict.hits else redactor.text(token): token_hit(hit, redactor)
+            for token, hit in found.items()
+        },
         tool_use_proof_lines=_proof_lines(verdict, redactor),
         matched_log_file=run.matched_log_file,
         optional_hits=verdict.optional_hits,
         disallowed_hits=verdict.disallowed_hits,
         disallowed_seen=verdict.disallowed_seen,
-        loaded_skills=tuple(redactor.text(name) for name in evidence.loads),
-        subagent_skills=tuple(redactor.text(name) for name in evidence.subagent_loads),
+        loaded_skills=clean(evidence.loads),
+        subagent_skills=clean(evidence.subagent_loads),
         failure_kind=verdict.failure_kind,
         failure_category=verdict.failure_category,
         timed_out=verdict.timed_out,
         duration_ms=run.duration_ms,
-        command=tuple(redactor.text(word) for word in run.command),
+        command=clean(run.command),
         exit_code=run.exit_code,
-        output_excerpt=redactor.text(run.excerpt),
+        output_excerpt=redactor.text(run.output_excerpt),
         error=redactor.text(run.error) if run.error else None,
-        trial=run.unit.trial,
+        trial=unit.trial,
         outcome=verdict.outcome,
         ended_by=run.ended_by,
         survivors=run.survivors,
         recognised_events=reading.recognised,
         unrecognised_events=reading.unrecognised,
         catalogue=reading.catalogue,
-        usage=None if stopped else _usage(reading.usage),
+        usage=UsageTotals(**asdict(reading.usage)) if reading.usage and not stopped else None,
         cost_usd=None if stopped else reading.cost_usd,
         cli_version=reading.cli_version or run.cli_version,
         model=reading.model or run.model,
-        started_at_utc=run.started_at,
-        ended_at_utc=run.ended_at,
-        notes=tuple(redactor.text(note) for note in (*run.notes, *reading.notes)),
+        started_at_utc=run.started_at_utc,
+        ended_at_utc=run.ended_at_utc,
+        notes=clean((*run.notes, *reading.notes)),
     )
 
 
-def _token_hit(hit: Hit | None, redactor: Redactor) -> TokenHit | None:
+def token_hit(hit: Hit | None, redactor: Redactor | None = None) -> TokenHit | None:
+    """A hit as results.json shows it."""
     if hit is None:
         return None
     return TokenHit.model_validate(
@@ -106,7 +113,7 @@ def _token_hit(hit: Hit | None, redactor: Redactor) -> TokenHit | None:
             "tier": hit.tier,
             "source_kind": hit.source,
             "source_detail": hit.detail,
-            "proof_line": redactor.text(hit.proof_line),
+            "proof_line": redactor.text(hit.proof_line) if redactor else hit.proof_line,
         }
     )
 
@@ -123,12 +130,6 @@ def _proof_lines(verdict: Verdict, redactor: Redactor) -> tuple[str, ...]:
     """The proof of every requirement that reached Tier 2, each line once."""
     lines = [hit.proof_line for hit in verdict.hits.values() if hit is not None and hit.tier <= 2]
     return tuple(dict.fromkeys(redactor.text(line) for line in lines))
-
-
-def _usage(usage: Usage | None) -> UsageTotals | None:
-    if usage is None:
-        return None
-    return UsageTotals(**{name: getattr(usage, name) for name in Usage.__slots__})
 
 
 def make_excerpt(*tails: bytes) -> str:
@@ -150,7 +151,10 @@ def explain_failure(
         last = " ".join(make_excerpt(stderr).split())[-300:]
         if last:
             return f"{agent} printed no answer; its standard error ends: {last}"
-        return f"{agent} printed nothing and exited; {_SILENT_HINT}"
+        return (
+            f"{agent} printed nothing and exited; "
+            "check that its credentials are of a kind that it accepts without a terminal"
+        )
     if outcome is Outcome.SCHEMA_DRIFT:
         seen = reading.recognised + reading.unrecognised
         return (
@@ -168,6 +172,3 @@ def add_install_hint(cause: str, provider: Provider) -> str:
         f"{cause}; install it with `npm install --global {provider.npm_package}`, or name another "
         f"command in {template_variable(provider.name)}"
     )
-
-
-_SILENT_HINT = "check that its credentials are of a kind that it accepts without a terminal"

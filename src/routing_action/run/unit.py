@@ -168,23 +168,24 @@ class UnitRunner:
         verdict = run.judge.judge(reading, end)
         cause = self._cause(run, result, ended_by)
         record = RunRecord(
-            unit=run.unit,
-            unit_run_id=run.unit_run_id,
-            command=launch.argv,
-            ended_by=ended_by,
+            launch.argv,
+            ended_by,
             exit_code=result.exit_code,
             duration_ms=result.duration_ms,
             survivors=result.survivors,
-            started_at=format_time(started),
-            ended_at=format_time(self.parts.ports.now()),
-            excerpt=make_excerpt(*run.tails),
+            started_at_utc=format_time(started),
+            ended_at_utc=format_time(self.parts.ports.now()),
+            output_excerpt=make_excerpt(*run.tails),
             error=explain_failure(run.unit.agent, verdict.outcome, reading, cause, run.tails[1]),
             notes=(*launch.notes, *self._saved(run, end)),
             cli_version=launch.cli_version or await self._version(run, reading, end),
             model=launch.model,
             matched_log_file=log_file,
         )
-        return build_row(record, verdict, reading, evidence, self.parts.redactor), reading
+        row = build_row(
+            run.unit, run.unit_run_id, record, verdict, reading, evidence, self.parts.redactor
+        )
+        return row, reading
 
     def _cause(self, run: _Run, result: ProcessResult, ended_by: EndedBy) -> str:
         """Why the harness ended the unit, or could not start it; "" where neither is so."""
@@ -262,7 +263,7 @@ class UnitRunner:
         make_reader = self.providers[run.unit.agent].log_reader
         if make_reader is None:
             return None
-        found = run.judge.further_evidence()
+        found = run.judge.new_collector()
         file = read_session_logs(
             new_lines(), make_reader, run.launch.context, self.parts.redactor, found
         )
@@ -273,8 +274,10 @@ class UnitRunner:
     def _not_run(self, unit: Unit, unit_run_id: str, cause: str) -> UnitResult:
         judge, reading = self._judge(unit, ReadContext()), Reading()
         verdict = judge.judge(reading, RunEnd(started=False, exit_code=None, not_run=True))
-        record = RunRecord(unit, unit_run_id, (), EndedBy.NOT_STARTED, error=cause)
-        return build_row(record, verdict, reading, judge.evidence, self.parts.redactor)
+        record = RunRecord((), EndedBy.NOT_STARTED, error=cause)
+        return build_row(
+            unit, unit_run_id, record, verdict, reading, judge.evidence, self.parts.redactor
+        )
 
 
 def _run_end(ended_by: EndedBy, exit_code: int | None) -> RunEnd:

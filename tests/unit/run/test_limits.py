@@ -41,7 +41,7 @@ def test_every_limit_is_named_for_the_agents_that_do_not_have_it(tmp_path: Path)
         "--max-unit-cost-usd": ("codex", "copilot", "gemini"),
         "--max-turns": ("codex", "copilot", "gemini", "opencode"),
     }
-    assert [line.split(" does not hold")[0] for line in bounds.describe()] == [
+    assert [line.split(" is not enforced")[0] for line in bounds.describe()] == [
         "--max-cost-usd", "--max-unit-cost-usd", "--max-turns"
     ]  # fmt: skip
 

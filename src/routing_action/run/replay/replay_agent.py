@@ -93,9 +93,9 @@ def parse_script(data: bytes) -> Script:
     try:
         fields = json.loads(data)
     except json.JSONDecodeError as error:
-        raise MalformedError(f"is no JSON: {error.msg}", line=error.lineno) from error
+        raise MalformedError(f"is not valid JSON: {error.msg}", line=error.lineno) from error
     except (ValueError, RecursionError) as error:
-        raise MalformedError(f"is no JSON: {error}") from error
+        raise MalformedError(f"is not valid JSON: {error}") from error
     if not isinstance(fields, dict):
         raise MalformedError("must be a JSON object")
     for name, value in fields.items():

@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing_action.corpus.case import Case
-from routing_action.corpus.case_seeds import build_seeds, find_twins, similarity
-from routing_action.corpus.seed_prompts import derive_prompts, fill_in_prompt
+from routing_action.corpus.first_corpus import (
+    build_seeds,
+    derive_prompts,
+    fill_in_prompt,
+    find_twins,
+    similarity,
+)
 from routing_action.corpus.skill_files import SkillFile
 
 DERIVED = {
