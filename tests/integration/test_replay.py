@@ -127,14 +127,14 @@ def test_a_hostile_workspace_does_not_get_into_the_agent(tmp_path: Path) -> None
 
 
 def test_the_agent_imports_little(tmp_path: Path) -> None:
-    """Its start-up is a part of every replay: nothing of ours, no typing, no pathlib."""
+    """Its start-up is a part of every replay: nothing of ours, no pathlib."""
     record(tmp_path, "claude/one")
     argv = list(ReplaySet(tmp_path).argv_for("claude", "one"))
     argv.insert(1, "-Ximporttime")
     imported = {
         line.rpartition("|")[2].strip() for line in run(argv, tmp_path).stderr.decode().splitlines()
     }
-    assert not imported & {"typing", "pathlib", "dataclasses", "pydantic", "argparse", "asyncio"}
+    assert not imported & {"pathlib", "dataclasses", "pydantic", "argparse", "asyncio"}
     assert not any(name.startswith("routing_action") for name in imported)
 
 

@@ -1,7 +1,7 @@
 """An agent CLI that replays a recorded run: its bytes, its pace, its exit code or its signal.
 
-A program of its own that imports little, and nothing but the standard library, so that it starts
-as fast as Python can; `replay.py` builds its command line. It runs no prompt, reaches no network.
+A program of its own that imports little, and nothing but the standard library; `recordings.py`
+builds its command line. It runs no prompt, reaches no network.
 
     replay_agent.py --recording STEM [--speed X] [--any-other-option VALUE] PROMPT
 
@@ -17,10 +17,7 @@ import resource
 import signal
 import sys
 import time
-
-TYPE_CHECKING = False  # `typing` would double the start-up time
-if TYPE_CHECKING:
-    from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 NO_RECORDING = 127  # what a shell exits with where a program is missing
 _BLOCK = 1 << 18
@@ -51,41 +48,20 @@ class MalformedError(ValueError):
         self.line = line
 
 
-class Script:
+class Script(NamedTuple):
     """What to replay. `timings` are (seconds since the start, bytes of stdout until then in all).
 
     A negative `exit_code` is the signal that ended the run. With `hang` it never ends;
     `timeout_s` is the wall deadline that the harness then gives it, 0 for its own.
     """
 
-    __slots__ = (
-        "cli_version",
-        "duration_s",
-        "exit_code",
-        "hang",
-        "model",
-        "timeout_s",
-        "timings",
-    )
-
-    def __init__(
-        self,
-        *,
-        exit_code: int = 0,
-        duration_s: float = 0.0,
-        cli_version: str = "",
-        model: str = "",
-        timings: tuple[tuple[float, int], ...] = (),
-        hang: bool = False,
-        timeout_s: float = 0.0,
-    ) -> None:
-        self.exit_code = exit_code
-        self.duration_s = duration_s
-        self.cli_version = cli_version
-        self.model = model
-        self.timings = timings
-        self.hang = hang
-        self.timeout_s = timeout_s
+    exit_code: int = 0
+    duration_s: float = 0.0
+    cli_version: str = ""
+    model: str = ""
+    timings: tuple[tuple[float, int], ...] = ()
+    hang: bool = False
+    timeout_s: float = 0.0
 
 
 def parse_script(data: bytes) -> Script:
@@ -100,16 +76,9 @@ def parse_script(data: bytes) -> Script:
         raise MalformedError("must be a JSON object")
     for name, value in fields.items():
         _check_field(name, value)
-    timings = tuple((float(step[0]), int(step[1])) for step in fields.get("timings", ()))
-    return Script(
-        exit_code=fields.get("exit_code", 0),
-        duration_s=float(fields.get("duration_s", 0)),
-        cli_version=fields.get("cli_version", ""),
-        model=fields.get("model", ""),
-        timings=timings,
-        hang=fields.get("hang", False),
-        timeout_s=float(fields.get("timeout_s", 0.0)),
-    )
+    timings = tuple((float(step[0]), int(step[1])) for step in fields.pop("timings", ()))
+    fields.pop("note", None)
+    return Script(timings=timings, **fields)
 
 
 def _check_field(name: str, value: object) -> None:
@@ -211,7 +180,7 @@ def _print(path: str, descriptor: int, steps: list[tuple[float, int]]) -> None:
 
 
 def _open(path: str) -> io.BufferedReader:
-    return open(path, "rb")  # noqa: PTH123  `pathlib` costs start-up time
+    return open(path, "rb")  # noqa: PTH123 - `pathlib` costs start-up time
 
 
 def _write(descriptor: int, data: bytes) -> None:
