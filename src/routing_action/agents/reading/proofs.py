@@ -158,15 +158,23 @@ class ProofWriter(RunSummary):
         self.context = context
         self.number = 0
         self._line = b""
-        self._subagent = False
+        self._record: Record = {}
         self._active = False
         self.calls = PendingCalls()
+
+    def in_subagent(self, record: Record) -> bool:
+        """True where a record belongs to a sub-agent."""
+        return False
+
+    def _place(self) -> tuple[int, bytes, bool]:
+        """The current source line: its number, its beginning, and whether a sub-agent wrote it."""
+        return self.number, self._line[:QUOTE_LIMIT], self.in_subagent(self._record)
 
     def line(self, kind: LineKind, text: str, **fields: Any) -> EvidenceLine:  # noqa: ANN401
         """An evidence line at the current source line."""
         if "number" not in fields:
-            quote = _quote_line(self._line)
-            fields |= {"number": self.number, "quote": quote, "subagent": self._subagent}
+            number, line, subagent = self._place()
+            fields |= {"number": number, "quote": _quote_line(line), "subagent": subagent}
         return EvidenceLine(kind, text[:TEXT_LIMIT], **fields)
 
     def mention(self, text: str, kind: LineKind = LineKind.MENTION) -> list[EvidenceLine]:
@@ -194,7 +202,7 @@ class ProofWriter(RunSummary):
         """Remember a tool call until its result comes."""
         self.tool_events += 1
         target = target if kind == "shell" else target[:_TARGET_LIMIT]
-        place = (self.number, self._line, self._subagent)
+        place = self._place()
         self.calls.open(identity, Call(kind, name, target, *place, partial, cwd))
 
     def result(

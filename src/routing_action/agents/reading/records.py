@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record, decode_record
 from routing_action.agents.reading.failures import StderrRule, clean_text, find_failure
-from routing_action.agents.reading.proofs import QUOTE_LIMIT, TEXT_LIMIT, ProofWriter
+from routing_action.agents.reading.proofs import TEXT_LIMIT, ProofWriter
 from routing_action.evidence.transcript import LINE_LIMIT, ApiFailure, EvidenceLine, Reading
 
 HELD_BYTES = 8 * 2**20
@@ -55,8 +55,7 @@ class RecordReader(ProofWriter, ABC):
                 self._hold_text(line)
             return ()
         self._records += 1
-        self._line = line[:QUOTE_LIMIT]
-        self._subagent = self.in_subagent(record)
+        self._line, self._record = line, record
         found = self.on_record(record)
         if found is None:
             self.unrecognised += 1
@@ -104,10 +103,6 @@ class RecordReader(ProofWriter, ABC):
         """What a line of plain-text output proves; a mention unless a subclass knows better."""
         return self.mention(text)
 
-    def in_subagent(self, record: Record) -> bool:
-        """True where a record belongs to a sub-agent."""
-        return False
-
     # ---- inside
 
     def _hold_text(self, line: bytes) -> None:
@@ -135,7 +130,7 @@ class RecordReader(ProofWriter, ABC):
         found: list[EvidenceLine] = []
         for number, line in self._held:
             text = clean_text(line)
-            self.number, self._line = number, text.encode()[:QUOTE_LIMIT]
+            self.number, self._line, self._record = number, text.encode(), {}
             found += self.on_text(text)
         if self._texts:
             self.note(has_text=True)

@@ -34,12 +34,11 @@ class LineSplitter:
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the stream."""
         *ended, rest = chunk.split(b"\n")
+        if ended and self._parts:
+            self._add(ended.pop(0))
+            self.finish()
         for line in ended:
-            if self._parts:
-                self._add(line)
-                self.finish()
-            else:
-                self._on_line(line[: self._most])
+            self._on_line(line[: self._most])
         self._add(rest)
 
     def finish(self) -> None:
