@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shlex
@@ -249,7 +250,9 @@ def leave(gate: Job, key: str = "claude", attempt: int = 1, **words: str) -> Non
     head = Repository(gate.root).git("rev-parse", "HEAD")
     measured = {(case, key.partition("-")[0]): word for case, word in words.items()}
     folder = gate.legs / f"routing-results-{key}-a{attempt}" / "batch"
-    write_results(folder, measured, commit=head, attempt=attempt, matrix_key=key)
+    corpus = hashlib.sha256((gate.root / "cases.json").read_bytes()).hexdigest()
+    made = {"commit": head, "corpus_sha256": corpus}
+    write_results(folder, measured, attempt=attempt, matrix_key=key, **made)
 
 
 def judge(gate: Job, **inputs: str) -> dict[str, str]:
@@ -336,6 +339,7 @@ def test_a_leg_that_was_cut_short_is_red(gate: Job) -> None:
 
 def test_r1_a_rerun_leg_replaces_its_first_attempt(gate: Job) -> None:
     """Whichever was downloaded first."""
+    gate.attempt = 2
     leave(gate, attempt=2, steady="pass", broken="pass")
     leave(gate, attempt=1, steady="pass", broken="fail")
     assert judge(gate)["exit-code"] == "0"

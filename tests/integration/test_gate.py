@@ -5,6 +5,7 @@ Each attack is tried with GitHub's merge commit checked out and with the pull re
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -362,7 +363,9 @@ def test_stale_results_of_another_commit_are_red(
     """A green artifact of an earlier push says nothing about this one."""
     create(tmp_path / "repo", FILES)
     pairs = {("steady", "claude"): "pass"}
-    results = write_results(tmp_path / "r", pairs, commit=measured)
+    corpus = hashlib.sha256((FILES["cases.json"] or "").encode()).hexdigest()
+    made = {"commit": measured, "corpus_sha256": corpus}
+    results = write_results(tmp_path / "r", pairs, **made)
     arguments = ["compare", "--results", str(results), "--commit", "A" * 40]
     done = run_command(arguments, tmp_path / "repo", dict(os.environ))
     assert done.code == code

@@ -80,18 +80,24 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
     unmeasured = inputs.choice("unmeasured", ("fail", "neutral"))
     head = resolve(step.root, "HEAD") or context.sha or None
     nothing_to_run = jobs.nothing_to_run and not jobs.legs
+    by_hand = context.event_name == "workflow_dispatch"
     asked = Judgement(
         folders=(legs,),
         cases=_file(inputs.text("cases"), inputs.text("replay"), "cases.json"),
         baseline=_file(inputs.text("baseline"), inputs.text("replay"), "provider-baseline.json"),
         merge_base_of=merge_base_of,
         baseline_ref=ref,
-        providers=() if nothing_to_run else _names(inputs.names("agents") or jobs.agents),
-        policy=Policy(inputs.flag("fail-on-infra"), unmeasured == "fail"),
-        commit=head,
+        policy=Policy(
+            inputs.flag("fail-on-infra"),
+            unmeasured == "fail",
+            providers=() if nothing_to_run else _names(inputs.names("agents") or jobs.agents),
+            # Who starts a run by hand chooses; else agents are held to the baseline.
+            all_agents=not by_hand,
+            partial=by_hand,
+            commit=head,
+        ),
         allow_none=True,
-        # Who starts a run by hand chooses; a workflow's own list of agents is held to the baseline.
-        partial=context.event_name == "workflow_dispatch",
+        last_attempt=context.run_attempt,
     )
 
     def open_remote() -> ApiHistory | None:

@@ -106,9 +106,12 @@ def command(
         merge_base_of=merge_base_of or None,
         baseline_ref=baseline_ref or None,
         base_file=base_file,
-        providers=tuple(find_provider(name).name for name in split_list(providers)),
-        policy=Policy(fail_on_infra, unmeasured == "fail"),
-        commit=commit,
+        policy=Policy(
+            fail_on_infra,
+            unmeasured == "fail",
+            providers=tuple(find_provider(name).name for name in split_list(providers)),
+            commit=commit,
+        ),
     )
     judged = judge(
         asked,

@@ -54,7 +54,8 @@ class Tree:
     """What the working tree holds: its case ids and its baseline.
 
     `providers` are those that were asked for explicitly; None where the run itself decides.
-    `partial`: they are a choice for this once, so the others are not gone.
+    `partial`: they are a choice for this once, so the others are not gone. `all_agents`: where none
+    were asked for, those of the deciding baseline must have results.
     `unmeasured` maps a provider that could not be measured to the reason.
     """
 
@@ -63,6 +64,7 @@ class Tree:
     providers: frozenset[str] | None = None
     unmeasured: dict[str, str] = field(default_factory=dict)
     partial: bool = False
+    all_agents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     """
     deciding: Baseline = ref if ref is not None else {}
     seen = measurement.pairs.keys() | measurement.lost
-    silent = _find_silent(seen, measurement, tree)
+    silent = _find_silent(seen, measurement, tree) | _find_dropped(deciding, measurement, tree)
     judged: list[DeltaRow] = []
     for _, pairs in itertools.groupby(sorted(seen | silent), key=lambda pair: pair[0]):
         judged += _name_the_broken([_judge(pair, deciding, measurement, tree) for pair in pairs])
@@ -123,6 +125,15 @@ def _find_silent(seen: Iterable[Pair], measurement: Measurement, tree: Tree) -> 
     silent = [agent for agent in tree.providers or () if agent not in measurement.agents]
     cases = {case_id for case_id, _ in seen} if silent else set()
     return set(itertools.product(cases or tree.case_ids, silent))
+
+
+def _find_dropped(ref: Baseline, measurement: Measurement, tree: Tree) -> set[Pair]:
+    """The pairs of agents that the merge base's baseline knows and that nobody measured."""
+    if not tree.all_agents or tree.providers is not None or not measurement.agents:
+        return set()
+    gone = {agent for _, agent in (pair for pair, _ in iterate_pairs(ref))}
+    gone -= {*measurement.agents, *tree.unmeasured}
+    return {pair for pair, _ in iterate_pairs(ref) if pair[1] in gone and pair[0] in tree.case_ids}
 
 
 def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> DeltaRow:

@@ -28,27 +28,24 @@ def build_delta(
     baselines: Baselines,
     corpus: Corpus,
     *,
-    providers: Sequence[str],
     unmeasured: Mapping[str, str],
     policy: Policy,
     now: datetime,
     edited: Sequence[str] = (),
-    commit: str | None = None,
     program: str = RUN_PROGRAM,
-    partial: bool = False,
 ) -> Delta:
     """Add the batches up, compare, decide the gate, and describe it all.
 
-    `commit` is the one that the results must be of, `program` how a run is started here,
-    `partial` says that the providers are a choice for this once.
+    `program` is how a run is started here.
     """
-    measurement = gather(batches, commit)
+    measurement = gather(batches, policy.commit, corpus.sha256 if policy.commit else None)
     tree = Tree(
         case_ids=frozenset(case.case_id for case in corpus.cases),
         baseline=baselines.current,
-        providers=frozenset(providers) if providers else None,
+        providers=frozenset(policy.providers) if policy.providers else None,
         unmeasured=dict(unmeasured),
-        partial=partial,
+        partial=policy.partial,
+        all_agents=policy.all_agents,
     )
     comparison = compare(measurement, baselines.deciding, tree)
     gate = decide_gate(comparison, policy)
@@ -62,7 +59,7 @@ def build_delta(
         baseline=baselines.source,
         cases_file=corpus.file,
         commit=_only_commit(measurement),
-        agents=tuple(providers) or measurement.agents,
+        agents=policy.providers or measurement.agents,
         run_commands={
             agent: build_run_command(options, agent, program)
             for agent, options in measurement.run_options.items()
@@ -75,7 +72,7 @@ def build_delta(
             *_unasked(tree),
             *_edits(edited),
         ),
-        totals=_totals(batches),
+        totals=_totals(measurement.latest),
         skills=tuple(_skills_at_stake(batches, comparison)),
         rows=tuple(_entry(row, corpus.lines, prompts) for row in comparison.rows),
     )

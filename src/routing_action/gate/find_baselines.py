@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from routing_action.corpus.baseline import Baseline
+from routing_action.corpus.baseline import Baseline, BaselineEntry, Status, iterate_pairs
 from routing_action.corpus.cases_file import (
     DEFAULT_CASE_FILES,
     Corpus,
     find_cases_file,
     parse_cases,
 )
+from routing_action.errors import DocumentError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, parse_baseline, read_baseline
 from routing_action.gate.histories import History
 from routing_action.gate.model import BaselineSource
@@ -22,12 +23,16 @@ from routing_action.results.measured import MeasuredBatch
 
 @dataclass(frozen=True, slots=True)
 class BaselineRequest:
-    """Which baseline decides: at the merge base, at a ref, in a file, else the checked-in one."""
+    """Which baseline decides: at the merge base, at a ref, in a file, else the checked-in one.
+
+    `beside` are further places of it at that commit: beside the cases.
+    """
 
     path: Path
     merge_base_of: str | None = None
     ref: str | None = None
     base_file: Path | None = None
+    beside: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +90,15 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
     commit = _commit(request, history)
     if commit is None:
         return Baselines(current, current, _here(request.path, "the checked-in file"))
-    places = (request.path, *(root / name for name in DEFAULT_BASELINE_FILES))
+    places = (request.path, *request.beside, *(root / name for name in DEFAULT_BASELINE_FILES))
     path, data = _find_at(commit, places, history)
-    deciding = None
-    if data is not None:
-        same = data == document.text.encode()
-        deciding = current if same else parse_baseline(data, f"{path} at {commit.sha[:12]}")
+    if data is None:
+        path, data = _find_moved(commit, places[0], history)
+    found = [] if data is None else [parse_baseline(data, f"{path} at {commit.sha[:12]}")]
+    for sha in commit.others:
+        other, more = _find_at(replace(commit, sha=sha), (path, *places), history)
+        found += [] if more is None else [parse_baseline(more, f"{other} at {sha[:12]}")]
+    deciding = _strictest(found) if found else None
     source = BaselineSource(
         path=str(path),
         commit=commit.sha,
@@ -111,6 +119,37 @@ def _find_at(
         if data is not None:
             return path, data
     return paths[0], None
+
+
+def _find_moved(commit: BaseCommit, path: Path, history: History) -> tuple[Path, bytes | None]:
+    """A baseline that the commit has in a place where none is looked for now.
+
+    Raises DocumentError where it has several: nobody could tell which one decided.
+    """
+    moved = history.list_files(commit, DEFAULT_BASELINE_FILES[0])
+    if len(moved) > 1:
+        names = ", ".join(str(one) for one in moved[:5])
+        raise DocumentError(
+            f"does not exist at {commit.sha[:12]}, where these do: {names}",
+            file=str(path),
+            remedy="put the baseline back to its place, or name that place with --baseline",
+        )
+    return _find_at(commit, moved, history) if moved else (path, None)
+
+
+def _strictest(found: Sequence[Baseline]) -> Baseline:
+    """Of each pair the entry that asks most: pass before infra_error before fail."""
+    merged: dict[str, dict[str, BaselineEntry]] = {}
+    for baseline in found:
+        for (case_id, agent), entry in iterate_pairs(baseline):
+            own = merged.setdefault(case_id, {})
+            own[agent] = max(own.get(agent, entry), entry, key=_demand)
+    return merged
+
+
+def _demand(entry: BaselineEntry) -> tuple[int, bool]:
+    order = (Status.FAIL, Status.INFRA_ERROR, Status.PASS)
+    return order.index(entry.expected_status), not entry.allow_timeout
 
 
 def edited_cases(

@@ -11,6 +11,7 @@ from routing_action.errors import HarnessError, RoutingActionError
 from routing_action.git.base_commit import (
     BaseCommit,
     find_merge_base,
+    list_files_at,
     read_file_at,
     resolve_commit,
 )
@@ -29,6 +30,10 @@ class History(Protocol):
 
     def read(self, commit: BaseCommit, path: Path) -> bytes | None:
         """A file of the working tree as it was at the commit; None: it was not there."""
+        ...
+
+    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
+        """The files of a name that the commit has; empty where that is not known."""
         ...
 
 
@@ -51,6 +56,10 @@ class GitHistory:
         """As git reads it."""
         return read_file_at(commit, path, environ=self.environ)
 
+    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
+        """As git lists them."""
+        return list_files_at(self.root, commit, name)
+
 
 class FallbackHistory:
     """Asks one history, and another where the first has no way to know; then that one alone."""
@@ -72,6 +81,10 @@ class FallbackHistory:
     def read(self, commit: BaseCommit, path: Path) -> bytes | None:
         """Of the history that knew the commit."""
         return self._history.read(commit, path)
+
+    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
+        """Of the history that knew the commit."""
+        return self._history.list_files(commit, name)
 
     def _find(self, ask: Callable[[History], BaseCommit]) -> BaseCommit:
         try:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from routing_action.corpus.cases_file import read_cases
-from routing_action.errors import UsageError
+from routing_action.errors import DocumentError, UsageError
 from routing_action.gate.baselines import find_baseline_file
 from routing_action.gate.describe import build_delta
 from routing_action.gate.find_baselines import (
@@ -30,11 +30,9 @@ from routing_action.results.read import read_batches
 class Judgement:
     """What is to be judged, by which files, and how strictly; paths are as the caller gave them.
 
-    `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `providers` must have
-    results; empty means those that have; with `partial` they are a choice for this once, and the
-    other providers' pairs are not taken for removed. `allow_none` takes folders without any
-    result as what they are, legs that were all lost; without it they are an error. `commit` is
-    the one that the results must be of.
+    `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `allow_none` takes folders
+    without any result as what they are, legs that were all lost; without it they are an error.
+    `last_attempt` is the run's own: no leg has a later one.
     """
 
     folders: tuple[Path, ...] = ()
@@ -44,11 +42,9 @@ class Judgement:
     merge_base_of: str | None = None
     baseline_ref: str | None = None
     base_file: Path | None = None
-    providers: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
-    commit: str | None = None
     allow_none: bool = False
-    partial: bool = False
+    last_attempt: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +88,7 @@ def judge(
         asked.merge_base_of,
         asked.baseline_ref,
         asked.base_file or (None if by_commit else place.base),
+        (place.cases.parent / "provider-baseline.json",),
     )
     corpus = read_cases(place.cases)
     baselines = read_baselines(request, root, history)
@@ -99,14 +96,11 @@ def judge(
         batches,
         baselines,
         corpus,
-        providers=asked.providers,
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
         edited=edited_cases(baselines.commit, corpus, root, history),
-        commit=asked.commit,
         program=program,
-        partial=asked.partial,
     )
     return Judged(delta, keys, place.cases)
 
@@ -116,4 +110,12 @@ def _read(asked: Judgement, marked: bool) -> Sequence[MeasuredBatch]:
     may_be_empty = (marked or asked.allow_none) and not asked.files
     if may_be_empty and not has_results(asked.folders):
         return []
-    return read_batches((*asked.folders, *asked.files))
+    batches = read_batches((*asked.folders, *asked.files))
+    for batch in batches:
+        if asked.last_attempt is not None and batch.attempt > asked.last_attempt:
+            raise DocumentError(
+                f"is of attempt {batch.attempt}, while this is attempt {asked.last_attempt}",
+                file=batch.file,
+                remedy="run the leg again: an agent may have written into its artifact",
+            )
+    return batches

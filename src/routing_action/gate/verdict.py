@@ -19,10 +19,19 @@ class Conclusion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the operator decided: whether infra errors and unmeasured providers are red."""
+    """What the operator decided: what is red beside regressions, and what must be there.
+
+    `providers` must have results; none means those that have, or with `all_agents` those of the
+    deciding baseline. With `partial` they are a choice for this once: the pairs of the others are
+    not taken for removed. `commit` is the one that the results must be of.
+    """
 
     fail_on_infra: bool = False
     unmeasured_fails: bool = True
+    providers: tuple[str, ...] = ()
+    all_agents: bool = False
+    partial: bool = False
+    commit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,13 @@ class BaseCommit:
     """A commit to compare with: its full id and its committer date (ISO 8601 with zone).
 
     `how` says in words how it was found, for the report: `merge base of origin/main and HEAD`.
+    `others` are the further merge bases of a criss-cross history.
     """
 
     sha: str
     date: str
     how: str
+    others: tuple[str, ...] = ()
 
 
 def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -> BaseCommit:
@@ -38,7 +40,8 @@ def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -
 
     That is the base's tip where GitHub's merge commit is checked out, the fork point where the
     pull request's head is. Of several (criss-cross merges) the youngest by committer date is
-    taken, of equally old ones that with the lowest id; `how` tells their number. Raises
+    named, of equally old ones that with the lowest id, with the rest as `others`: dates can be
+    forged, so whoever judges has to look at all of them. Raises
     HarnessError where there is no repository, no commit or no common history; else as
     `find_commit` and `find_merge_bases` do, which fetch what this clone lacks.
     """
@@ -58,8 +61,9 @@ def find_merge_base(repository: Path, ref: str, *, environ: Mapping[str, str]) -
         )
     dates = zip(read_dates(top, bases), bases, strict=True)
     (_, date), sha = min(dates, key=lambda dated: (-dated[0][0], dated[1]))
-    several = f", the youngest of {len(bases)}" if len(bases) > 1 else ""
-    return BaseCommit(sha, date, f"merge base of {base} and HEAD{several}")
+    others = tuple(one for one in bases if one != sha)
+    several = f", the youngest of {len(bases)}, of which the strictest counts" if others else ""
+    return BaseCommit(sha, date, f"merge base of {base} and HEAD{several}", others)
 
 
 def resolve_commit(repository: Path, ref: str, *, environ: Mapping[str, str]) -> BaseCommit:
@@ -84,6 +88,14 @@ def read_file_at(
     top, name = _locate(path, commit)
     blob = _find_blob(top, commit, name, path)
     return None if blob is None else _read_blob(top, blob, environ)
+
+
+def list_files_at(repository: Path, commit: BaseCommit, name: str) -> tuple[Path, ...]:
+    """The files of a name, in any folder, that the repository had at the commit, sorted."""
+    top = require_work_tree(repository)
+    listing = run_git(("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.sha), top)
+    found = (path for path in listing.split("\0") if path.rpartition("/")[2] == name)
+    return tuple(top / path for path in sorted(found))
 
 
 def is_edited(path: Path, before: bytes | None) -> bool:

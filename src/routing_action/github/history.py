@@ -59,6 +59,10 @@ class ApiHistory:
             cause = f"GitHub knows no {base} and {head[:12]} with a commit in common"
             raise HarnessError(cause, remedy=_DEEPEN) from None
 
+    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
+        """Not asked of GitHub: a file is looked for in the places that are known."""
+        return ()
+
     def read(self, commit: BaseCommit, path: Path) -> bytes | None:
         """The bytes of a file at the commit; None: it was not there.
 

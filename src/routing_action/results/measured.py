@@ -11,7 +11,7 @@ from routing_action.results.model import MeasuredRow, OfferedSkill, Options, jud
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBatch:
-    """A results.json, with the key and attempt that its artifact names."""
+    """A results.json, with the key and attempt that its artifact names, and that folder."""
 
     file: str
     key: str
@@ -20,6 +20,7 @@ class MeasuredBatch:
     options: Options
     skills: tuple[OfferedSkill, ...]
     rows: tuple[MeasuredRow, ...]
+    artifact: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,24 @@ class Measurement:
     commits: frozenset[str | None]
     run_options: Mapping[str, Options]
     errors: tuple[str, ...]
+    latest: tuple[MeasuredBatch, ...] = ()
 
 
-def gather(batches: Sequence[MeasuredBatch], commit: str | None = None) -> Measurement:
+def gather(
+    batches: Sequence[MeasuredBatch], commit: str | None = None, corpus_sha256: str | None = None
+) -> Measurement:
     """Add batches up: the highest attempt of each key, shards together, no pair twice.
 
-    With `commit`, results of another commit, or of none that is known, are an error each.
+    With `commit`, results of another commit, or of none that is known, are an error each; with
+    `corpus_sha256` those of another case file are. `latest` are the batches that count.
     """
     latest = _latest(batches)
     errors = [*_lost_shards(latest), *(_stale(latest, commit) if commit else ())]
+    errors += [
+        f"{batch.file}: measured with another version of {batch.options.cases_file}"
+        for batch in latest
+        if corpus_sha256 not in (None, batch.options.corpus_sha256)
+    ]
     trials: dict[Pair, list[MeasuredRow]] = {}
     owners: dict[Pair, str] = {}
     for batch in latest:
@@ -93,6 +103,7 @@ def gather(batches: Sequence[MeasuredBatch], commit: str | None = None) -> Measu
         commits=frozenset(batch.options.commit for batch in latest),
         run_options=agents,
         errors=tuple(dict.fromkeys(errors)),
+        latest=tuple(latest),
     )
 
 

@@ -220,7 +220,7 @@ class Results(BatchHead):
         return self
 
 
-def summarise(rows: Iterable[UnitResult]) -> Summary:
+def summarise(rows: Iterable[MeasuredRow]) -> Summary:
     """Count rows by status."""
     counts = Counter(row.status for row in rows)
     return Summary(

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from routing_action.corpus.baseline import Status
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, name_field, read_bytes
 from routing_action.files.json_text import JsonText
@@ -26,6 +27,7 @@ from routing_action.results.model import (
     Options,
     Results,
     UnitResult,
+    summarise,
 )
 
 MAX_BYTES = 512 * 2**20
@@ -63,11 +65,15 @@ def read_results(path: Path) -> Results:
 def read_batches(paths: Sequence[Path]) -> list[MeasuredBatch]:
     """Load each results.json that a path is, or that a folder holds, in a stable order.
 
-    A file that several paths lead to is read once. Key and attempt come from the folder
-    `routing-results-<key>-a<attempt>` that a file lies in, else from the batch's options. Raises
-    DocumentError with file, field and line where one of them cannot be compared.
+    A file that several paths lead to is read once. Key and attempt come from the outermost folder
+    `routing-results-<key>-a<attempt>` that a file lies in, never from one inside it, which an agent
+    may have made; without such a folder, from the batch's options. Raises DocumentError with file,
+    field and line where one of them cannot be compared, where an artifact holds two of them, or
+    where its options name another key or attempt.
     """
-    return [_read_batch(file) for file in find_result_files(paths)]
+    batches = [_read_batch(file) for file in find_result_files(paths)]
+    _check_artifacts(batches)
+    return batches
 
 
 def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResult]]]:
@@ -85,8 +91,64 @@ def _read_batch(path: Path) -> MeasuredBatch:
     head, found = _open(path, _MEASURED)
     rows = tuple(found)
     _check_once(rows, path)
+    _check_counts(head, rows, path)
     key, attempt = name_batch(path, head.options)
-    return MeasuredBatch(str(path), key, attempt, head.complete, head.options, head.skills, rows)
+    artifact = find_artifact(path)
+    planned = (head.options.matrix_key, head.options.attempt)
+    if artifact is not None and planned[0] is not None and planned != (key, attempt):
+        raise DocumentError(
+            f"is attempt {planned[1]} of {planned[0]!r} and lies in the artifact {artifact.name}",
+            file=str(path),
+            field="options",
+            remedy=_DAMAGED,
+        )
+    return MeasuredBatch(
+        file=str(path),
+        key=key,
+        attempt=attempt,
+        complete=head.complete,
+        options=head.options,
+        skills=head.skills,
+        rows=rows,
+        artifact=None if artifact is None else str(artifact),
+    )
+
+
+def find_artifact(path: Path) -> Path | None:
+    """The outermost artifact folder that a file lies in."""
+    parents = reversed(path.absolute().parents)
+    return next((one for one in parents if _ARTIFACT.fullmatch(one.name)), None)
+
+
+def _check_artifacts(batches: Sequence[MeasuredBatch]) -> None:
+    """An artifact holds what one run of one leg measured, and nothing beside it."""
+    owners: dict[str, str] = {}
+    for batch in batches:
+        if batch.artifact is None:
+            continue
+        first = owners.setdefault(batch.artifact, batch.file)
+        if first != batch.file:
+            raise DocumentError(
+                f"is a second results.json in one artifact, beside {first}",
+                file=batch.file,
+                remedy="run the leg again: an agent may have written into its artifact",
+            )
+
+
+def _check_counts(head: BatchHead, rows: Sequence[MeasuredRow], path: Path) -> None:
+    """Reject rows that were changed by hand: they differ from the counts, or from themselves."""
+    if head.summary != summarise(rows):
+        raise DocumentError(
+            "does not match the rows of results", file=str(path), field="summary", remedy=_DAMAGED
+        )
+    for place, row in enumerate(rows):
+        if row.status is Status.PASS and (row.missing_evidence or row.failure_kind):
+            raise DocumentError(
+                f"{row.agent}:{row.case_id} passes although evidence is missing",
+                file=str(path),
+                field=f"results[{place}].status",
+                remedy=_DAMAGED,
+            )
 
 
 def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
@@ -110,10 +172,10 @@ def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
 
 def name_batch(path: Path, options: Options) -> tuple[str, int]:
     """The key and attempt of a batch: its artifact's, else those that it was planned with."""
-    for parent in path.absolute().parents:
-        match = _ARTIFACT.fullmatch(parent.name)
-        if match:
-            return match["key"], int(match["attempt"])
+    artifact = find_artifact(path)
+    match = _ARTIFACT.fullmatch(artifact.name) if artifact else None
+    if match:
+        return match["key"], int(match["attempt"])
     return options.matrix_key or ",".join(options.agents), options.attempt
 
 

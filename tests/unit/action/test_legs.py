@@ -117,7 +117,6 @@ def judge_delta(batches: list[MeasuredBatch]) -> Delta:
         batches,
         Baselines(ref, ref, source),
         Corpus("cases.json", (Case(case_id="a", prompt="p"),), {"a": 2}, "0" * 64),
-        providers=(),
         unmeasured={},
         policy=Policy(),
         now=datetime(2026, 1, 2, tzinfo=UTC),

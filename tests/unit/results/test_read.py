@@ -33,10 +33,47 @@ def names(batches: list[MeasuredBatch]) -> list[tuple[str, int]]:
 
 
 def test_an_artifacts_folder_names_keys_and_attempts(tmp_path: Path) -> None:
-    """The folder's name wins over what the batch was started with."""
-    write(tmp_path / "routing-results-claude-s1of2-a2" / "batch", matrix_key="x", attempt=9)
+    """A batch that says nothing of a matrix takes them over."""
+    shard = {"matrix_key": "claude-s1of2", "attempt": 2}
+    write(tmp_path / "routing-results-claude-s1of2-a2" / "batch", **shard)
     write(tmp_path / "routing-results-a-b-a10", attempt=1)
     assert names(read_batches([tmp_path])) == [("a-b", 10), ("claude-s1of2", 2)]
+
+
+@pytest.mark.parametrize("options", [{"matrix_key": "x"}, {"matrix_key": "a", "attempt": 9}])
+def test_g1_an_artifact_holds_what_it_is_named_after(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """Results of another leg or attempt were put there by somebody else."""
+    write(tmp_path / "routing-results-a-a2", **options)
+    with pytest.raises(DocumentError, match="lies in the artifact"):
+        read_batches([tmp_path])
+
+
+def test_g1_an_artifact_inside_another_has_no_name_of_its_own(tmp_path: Path) -> None:
+    """An agent may have made it; a second results.json in one artifact is an error."""
+    write(tmp_path / "routing-results-a-a1" / "routing-results-b-a9")
+    assert names(read_batches([tmp_path])) == [("a", 1)]
+    write(tmp_path / "routing-results-a-a1")
+    with pytest.raises(DocumentError, match="is a second"):
+        read_batches([tmp_path])
+
+
+def test_g2_rows_that_were_changed_are_rejected(tmp_path: Path) -> None:
+    """The counts are those of the rows, and a row that passes lacks nothing."""
+    path = write(tmp_path)
+    text = path.read_text("utf-8")
+    changed = text.replace('"status":"pass"', '"status":"fail"').replace(
+        '"status": "pass"', '"status": "fail"'
+    )
+    path.write_text(changed, "utf-8")
+    with pytest.raises(DocumentError, match="does not match the rows"):
+        read_batches([path])
+    value = json.loads(text)
+    value["results"][0]["missing_evidence"] = ["foo"]
+    path.write_text(json.dumps(value), "utf-8")
+    with pytest.raises(DocumentError, match="passes although evidence is missing"):
+        read_batches([path])
 
 
 def test_without_such_a_folder_the_batch_names_itself(tmp_path: Path) -> None:

@@ -59,7 +59,6 @@ def delta(**policy: Any) -> Delta:  # noqa: ANN401
         [batch(rows)],
         Baselines(ref, ref, SOURCE),
         CORPUS,
-        providers=(),
         unmeasured={},
         policy=Policy(**policy),
         now=NOW,
@@ -92,7 +91,6 @@ def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_faile
         told,
         Baselines(entries, entries, SOURCE),
         CORPUS,
-        providers=(),
         unmeasured={},
         policy=Policy(),
         now=NOW,
@@ -156,9 +154,8 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
         [batch([row("a", "claude")])],
         Baselines(None, ref, absent),
         CORPUS,
-        providers=("claude",),
         unmeasured={},
-        policy=Policy(),
+        policy=Policy(providers=("claude",)),
         now=NOW,
     )
     text = render_delta_text(quiet, ConsoleStyle())
@@ -171,7 +168,6 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
             ref, ref, SOURCE.model_copy(update={"commit": None, "how": "the checked-in file"})
         ),
         CORPUS,
-        providers=(),
         unmeasured={},
         policy=Policy(),
         now=NOW,
@@ -187,7 +183,6 @@ def test_a_very_long_delta_is_cut_with_the_count_of_the_rest() -> None:
         [batch([row(f"c{n}", "claude", "fail") for n in range(80)])],
         Baselines(ref, ref, SOURCE),
         CORPUS,
-        providers=(),
         unmeasured={},
         policy=Policy(),
         now=NOW,
