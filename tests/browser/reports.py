@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.html import write_html
 from routing_action.results.model import UsageTotals

@@ -9,9 +9,9 @@ import pytest
 
 from routing_action.action import post as posting
 from routing_action.action.post import Publication, marker_for
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.comments import CommentMode, parse_marker
 from routing_action.github.context import Context
 from routing_action.github.publication import RunLinks

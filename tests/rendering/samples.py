@@ -7,7 +7,7 @@ from typing import Any
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import (
     BaselineSource,
     Delta,
@@ -16,7 +16,7 @@ from routing_action.gate.model import (
     DeltaSkill,
     Totals,
 )
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.markdown import render_comment, render_superseded
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import BaselineSource, Delta, DeltaEntry, Totals
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.result_rows import make_row
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from routing_action.errors import RoutingActionError
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.rules import DeltaKind
 from routing_action.results.model import (
     OfferedSkill,
     Options,

@@ -16,11 +16,11 @@ from routing_action.action.step import Step
 from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
 from routing_action.files.atomic import write_atomically
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.compare_results import Judged, Judgement, judge
+from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.histories import FallbackHistory, GitHistory
-from routing_action.gate.judge import Judged, Judgement, judge
 from routing_action.gate.model import Delta
-from routing_action.gate.verdict import Conclusion, Policy
+from routing_action.gate.rules import DeltaKind
 from routing_action.git.command import resolve
 from routing_action.github.context import Context
 from routing_action.github.history import ApiHistory

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from routing_action.errors import UsageError
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
-from routing_action.gate.verdict import Conclusion
 
 NOTHING_TO_RUN = "nothing-to-run"
 NOTHING_SELECTED = "nothing to measure: the plan selected no case"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routing_action.errors import GitHubError, UsageError
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
-from routing_action.gate.verdict import Conclusion
 from routing_action.github.checks import publish_check
 from routing_action.github.comments import Bodies, CommentMode, Marker, StickyComment
 from routing_action.github.context import Context

@@ -27,6 +27,14 @@ from routing_action.cli.options import (
 from routing_action.corpus.baseline import Pair, iterate_pairs
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, find_cases_file, read_cases
 from routing_action.errors import ExitCode, UsageError
+from routing_action.gate.baseline_findings import (
+    ERROR,
+    WARNING,
+    BaselineFinding,
+    BaselineToCheck,
+    check_baseline,
+    named_agents,
+)
 from routing_action.gate.baselines import (
     OpenBaseline,
     entry_lines,
@@ -35,14 +43,6 @@ from routing_action.gate.baselines import (
     read_baseline,
     render_baseline,
     start_baseline,
-)
-from routing_action.gate.check import (
-    ERROR,
-    WARNING,
-    BaselineFinding,
-    BaselineToCheck,
-    check_baseline,
-    named_agents,
 )
 from routing_action.gate.find_baselines import BaselineRequest, read_baselines
 from routing_action.gate.histories import GitHistory

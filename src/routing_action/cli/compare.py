@@ -19,12 +19,14 @@ from routing_action.cli.options import (
     split_list,
     stdout_style,
 )
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import ExitCode
 from routing_action.files.atomic import write_atomically
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
+from routing_action.gate.compare_results import Judgement, judge
+from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.histories import GitHistory
-from routing_action.gate.judge import Judgement, judge
 from routing_action.gate.model import Delta
-from routing_action.gate.verdict import Conclusion, Policy
 from routing_action.github.publication import RunLinks
 from routing_action.report.terminal.console import render_delta_text
 from routing_action.results.rerun import run_program
@@ -129,6 +131,9 @@ def command(
     if output is not None:
         write_atomically(output, text)
     source = shlex.quote(_from_here((*folders, *files)[0]))
+    named = (_from_here(judged.cases), _from_here(Path(delta.baseline.path)))
+    if named not in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
+        source += " --cases-file {} --baseline {}".format(*map(shlex.quote, named))
     click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED

@@ -137,19 +137,20 @@ def _find_moved(commit: BaseCommit, path: Path, history: History) -> tuple[Path,
     return _find_at(commit, moved, history) if moved else (path, None)
 
 
+_DEMAND = {Status.FAIL: 0, Status.INFRA_ERROR: 1, Status.PASS: 2}
+
+
 def _strictest(found: Sequence[Baseline]) -> Baseline:
     """Of each pair the entry that asks most: pass before infra_error before fail."""
     merged: dict[str, dict[str, BaselineEntry]] = {}
     for baseline in found:
         for (case_id, agent), entry in iterate_pairs(baseline):
             own = merged.setdefault(case_id, {})
-            own[agent] = max(own.get(agent, entry), entry, key=_demand)
+            both = (own.get(agent, entry), entry)
+            own[agent] = max(
+                both, key=lambda one: (_DEMAND[one.expected_status], not one.allow_timeout)
+            )
     return merged
-
-
-def _demand(entry: BaselineEntry) -> tuple[int, bool]:
-    order = (Status.FAIL, Status.INFRA_ERROR, Status.PASS)
-    return order.index(entry.expected_status), not entry.allow_timeout
 
 
 def edited_cases(

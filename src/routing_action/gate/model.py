@@ -8,8 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.comparison import DeltaKind
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.conclusion import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.results.model import Commit, Count, Timestamp
 
 DELTA_SCHEMA_VERSION = 1

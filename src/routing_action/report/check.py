@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
 from routing_action.report.escape import cut, printable
 from routing_action.report.markdown import Renderer, cut_bytes

@@ -22,8 +22,8 @@ import msgspec
 from markupsafe import Markup
 
 from routing_action.corpus.naming import is_skill_file
-from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, printable
 from routing_action.report.sandbox import Sandbox

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.view import list_facts, list_steps

@@ -10,8 +10,8 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.page_rows import Values, build_rows, find_mark
 from routing_action.report.view import (

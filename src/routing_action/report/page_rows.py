@@ -10,8 +10,8 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, fold
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
-from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, excerpt
 from routing_action.report.view import accept_command, can_accept, find_remedy, rerun_command

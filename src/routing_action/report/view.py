@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
@@ -231,7 +231,7 @@ REMEDIES: Mapping[str, str] = {
     "api_error": "read the error of the CLI; often the service does not know the model name",
     "killed": "lower --max-parallel: the machine may lack memory",
     "schema_drift": "install the CLI version that worked before, or report the transcript",
-    "never_ran": "check that the CLI takes credentials of this kind without a terminal",
+    "never_ran": "read the cause; check the command, and that it takes these credentials there",
     "cancelled": "run again; what had ended is kept",
     "not_run": "remove the cause that the error names, and run again",
 }

@@ -20,7 +20,7 @@ class MeasuredBatch:
     options: Options
     skills: tuple[OfferedSkill, ...]
     rows: tuple[MeasuredRow, ...]
-    artifact: str | None = None
+    artifact: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,16 +102,8 @@ def _read_batch(path: Path) -> MeasuredBatch:
             field="options",
             remedy=_DAMAGED,
         )
-    return MeasuredBatch(
-        file=str(path),
-        key=key,
-        attempt=attempt,
-        complete=head.complete,
-        options=head.options,
-        skills=head.skills,
-        rows=rows,
-        artifact=None if artifact is None else str(artifact),
-    )
+    told = (head.complete, head.options, head.skills, rows)
+    return MeasuredBatch(str(path), key, attempt, *told, str(artifact or ""))
 
 
 def find_artifact(path: Path) -> Path | None:
@@ -124,9 +116,7 @@ def _check_artifacts(batches: Sequence[MeasuredBatch]) -> None:
     """An artifact holds what one run of one leg measured, and nothing beside it."""
     owners: dict[str, str] = {}
     for batch in batches:
-        if batch.artifact is None:
-            continue
-        first = owners.setdefault(batch.artifact, batch.file)
+        first = owners.setdefault(batch.artifact or batch.file, batch.file)
         if first != batch.file:
             raise DocumentError(
                 f"is a second results.json in one artifact, beside {first}",

@@ -11,10 +11,10 @@ from routing_action.action.legs import NOTHING_SELECTED, judge_legs, parse_jobs,
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
 from routing_action.errors import UsageError
-from routing_action.gate.describe import build_delta
+from routing_action.gate.build_delta import build_delta
+from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import BaselineSource, Delta
-from routing_action.gate.verdict import Conclusion, Policy
 from routing_action.results.measured import MeasuredBatch
 from tests.support.measured import batch, expect, row
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import DeltaEntry
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.check import build_check
 from tests.rendering import samples

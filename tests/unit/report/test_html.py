@@ -15,8 +15,8 @@ import pytest
 
 from routing_action.corpus.baseline import Status
 from routing_action.errors import UsageError
-from routing_action.gate.comparison import DeltaKind
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report import html
 from routing_action.report.html import STATIC_ROWS, write_html

@@ -10,7 +10,7 @@ import pytest
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import phrase
 from routing_action.report.view import REMEDIES, accept_command, find_remedy
 from tests.rendering.samples import entry

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.comparison import DeltaKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
-from routing_action.gate.verdict import Conclusion
+from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import excerpt, printable
 from routing_action.report.terminal.cells import cell_width, pad, shorten, shorten_middle, visible
 from routing_action.report.view import (

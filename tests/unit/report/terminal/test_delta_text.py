@@ -10,10 +10,10 @@ from typing import Any
 from routing_action.corpus.baseline import BaselineEntry, MadeWith
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
-from routing_action.gate.describe import build_delta
+from routing_action.gate.build_delta import build_delta
+from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import BaselineSource, Delta
-from routing_action.gate.verdict import Policy
 from routing_action.github.publication import RunLinks
 from routing_action.report.markdown import render_comment
 from routing_action.report.terminal.console import ConsoleStyle, render_delta_text

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from routing_action.gate.comparison import Comparison, DeltaKind
+from routing_action.gate.rules import Comparison, DeltaKind
 
 
 class Conclusion(StrEnum):

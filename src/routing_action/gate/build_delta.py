@@ -11,10 +11,10 @@ from typing import Any
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import bare_name, fold
-from routing_action.gate.comparison import Comparison, DeltaKind, DeltaRow, Tree, compare
+from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill, Totals
-from routing_action.gate.verdict import Policy, decide_gate
+from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
 from routing_action.results.measured import MeasuredBatch, MeasuredPair, Measurement, gather
 from routing_action.results.model import MeasuredRow, notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command

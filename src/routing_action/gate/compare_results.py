@@ -11,7 +11,8 @@ from pathlib import Path
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import DocumentError, UsageError
 from routing_action.gate.baselines import find_baseline_file
-from routing_action.gate.describe import build_delta
+from routing_action.gate.build_delta import build_delta
+from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import (
     BaselineRequest,
     edited_cases,
@@ -20,7 +21,6 @@ from routing_action.gate.find_baselines import (
 )
 from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
-from routing_action.gate.verdict import Policy
 from routing_action.results.find import has_results, read_unmeasured
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.read import read_batches

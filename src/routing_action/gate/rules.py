@@ -131,9 +131,9 @@ def _find_dropped(ref: Baseline, measurement: Measurement, tree: Tree) -> set[Pa
     """The pairs of agents that the merge base's baseline knows and that nobody measured."""
     if not tree.all_agents or tree.providers is not None or not measurement.agents:
         return set()
-    gone = {agent for _, agent in (pair for pair, _ in iterate_pairs(ref))}
-    gone -= {*measurement.agents, *tree.unmeasured}
-    return {pair for pair, _ in iterate_pairs(ref) if pair[1] in gone and pair[0] in tree.case_ids}
+    known = {*measurement.agents, *tree.unmeasured}
+    pairs = (pair for pair, _ in iterate_pairs(ref) if pair[0] in tree.case_ids)
+    return {pair for pair in pairs if pair[1] not in known}
 
 
 def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> DeltaRow:
