@@ -135,11 +135,9 @@ def _make_ids_unique(cases: Sequence[CaseFields]) -> None:
     taken: set[str] = set()
     for case in cases:
         plain = _NOT_IN_ID.sub("-", case["case_id"]).strip("-._")[:110] or "case"
-        case_id = plain
-        for number in itertools.count(2):
-            if fold(case_id) not in taken:
-                break
-            case_id = f"{plain}-{number}"
+        case_id, number = plain, 2
+        while fold(case_id) in taken:
+            case_id, number = f"{plain}-{number}", number + 1
         taken.add(fold(case_id))
         case["case_id"] = case_id
 
