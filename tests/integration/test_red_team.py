@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pull_request import CASES, FILES, STEAL, STOLEN, PullRequest, skill
+from tests.support.pull_request import CASES, FILES, STEAL, PullRequest, stolen
 from tests.support.repositories import check_out
 
 
@@ -17,11 +17,6 @@ from tests.support.repositories import check_out
 def change(tmp_path: Path) -> PullRequest:
     """A pull request that proposes nothing yet."""
     return PullRequest(tmp_path)
-
-
-def stolen(*commands: str) -> dict[str, str | None]:
-    """The steal, by a skill whose text has the agent run commands."""
-    return {".claude/skills/writing-notes/SKILL.md": skill("writing-notes", STOLEN, *commands)}
 
 
 def test_a_steal_is_red(change: PullRequest) -> None:

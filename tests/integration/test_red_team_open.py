@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import ROOT
-from tests.support.pull_request import CASES, FILES, STEAL, STOLEN, PullRequest, skill
+from tests.support.pull_request import CASES, FILES, STEAL, STOLEN, PullRequest, skill, stolen
 
 pytestmark = pytest.mark.xfail(strict=True, reason="not seen yet; docs/explanation/gate.md")
 
@@ -20,11 +20,6 @@ pytestmark = pytest.mark.xfail(strict=True, reason="not seen yet; docs/explanati
 def change(tmp_path: Path) -> PullRequest:
     """A pull request that proposes nothing yet."""
     return PullRequest(tmp_path)
-
-
-def stolen(*commands: str) -> dict[str, str | None]:
-    """The steal, by a skill whose text has the agent run commands."""
-    return {".claude/skills/writing-notes/SKILL.md": skill("writing-notes", STOLEN, *commands)}
 
 
 def planned(change: PullRequest, ref: str = "origin/main") -> list[str]:

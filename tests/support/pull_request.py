@@ -43,9 +43,14 @@ FILES: dict[str, str | None] = {
     "cases.json": json.dumps(CASES, indent=2),
     "provider-baseline.json": json.dumps(BASELINE, indent=2),
 }
-STEAL: dict[str, str | None] = {
-    ".claude/skills/writing-notes/SKILL.md": skill("writing-notes", STOLEN)
-}
+
+
+def stolen(*commands: str) -> dict[str, str | None]:
+    """The steal, by a skill whose text has the agent run commands."""
+    return {".claude/skills/writing-notes/SKILL.md": skill("writing-notes", STOLEN, *commands)}
+
+
+STEAL = stolen()
 """The neighbour's description now takes the prompt of the case `deploy`."""
 
 

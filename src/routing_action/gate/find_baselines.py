@@ -94,11 +94,14 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
     path, data = _find_at(commit, places, history)
     if data is None:
         path, data = _find_moved(commit, places[0], history)
-    found = [] if data is None else [parse_baseline(data, f"{path} at {commit.sha[:12]}")]
+    found: list[Baseline] = []
+    if data is not None:
+        same = data == document.text.encode()  # most changes leave it alone: it is read once
+        found.append(current if same else parse_baseline(data, f"{path} at {commit.sha[:12]}"))
     for sha in commit.others:
         other, more = _find_at(replace(commit, sha=sha), (path, *places), history)
         found += [] if more is None else [parse_baseline(more, f"{other} at {sha[:12]}")]
-    deciding = _strictest(found) if found else None
+    deciding = _strictest(found) if len(found) > 1 else next(iter(found), None)
     source = BaselineSource(
         path=str(path),
         commit=commit.sha,

@@ -102,8 +102,8 @@ def _read_batch(path: Path) -> MeasuredBatch:
             field="options",
             remedy=_DAMAGED,
         )
-    told = (head.complete, head.options, head.skills, rows)
-    return MeasuredBatch(str(path), key, attempt, *told, str(artifact or ""))
+    content = (head.complete, head.options, head.skills, rows)
+    return MeasuredBatch(str(path), key, attempt, *content, str(artifact or ""))
 
 
 def find_artifact(path: Path) -> Path | None:
