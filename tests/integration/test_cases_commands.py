@@ -221,3 +221,32 @@ def test_check_finds_this_repositorys_skills_by_itself(project: Project) -> None
     assert [(one["case_id"], one["rule"]) for one in found if "pdff" in one["message"]] == [
         ("one", "unknown-skill")
     ]
+
+
+@pytest.mark.parametrize("place", ["skills/pdf/evals/evals.json", "evals.json"])
+def test_a_trigger_file_becomes_a_case_file(project: Project, place: str) -> None:
+    """The skill is the one whose folder the file lies in, or the one that is named."""
+    path = project.root / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('[{"query": "q", "should_trigger": true}]', encoding="utf-8")
+    named = ("--skill", "pdf") if place == "evals.json" else ()
+    done = project.call("cases", "import", place, *named)
+    assert done.code == 0, done.stderr
+    assert [case["expected_skill"] for case in read(project)] == ["pdf"]
+    again = project.call("cases", "import", place, *named)
+    assert again.code == 2
+    assert "is not replaced" in again.stderr
+
+
+def test_a_trigger_file_without_a_skill_says_what_to_add(project: Project) -> None:
+    """And what is no trigger file says what one looks like."""
+    (project.root / "evals.json").write_text(
+        '[{"query": "q", "should_trigger": true}]', encoding="utf-8"
+    )
+    done = project.call("cases", "import", "evals.json")
+    assert done.code == 2
+    assert "--skill" in done.stderr
+    (project.root / "other.json").write_text("[]", encoding="utf-8")
+    done = project.call("cases", "import", "other.json")
+    assert done.code == 2
+    assert "should_trigger" in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,12 +23,20 @@ from routing_action.cli.options import (
 )
 from routing_action.corpus.case import Case
 from routing_action.corpus.case_warnings import Finding, check_cases
-from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
+from routing_action.corpus.cases_file import (
+    MAX_CASES_BYTES,
+    Corpus,
+    find_cases_file,
+    read_cases,
+)
 from routing_action.corpus.first_corpus import build_seeds, first_baseline
 from routing_action.corpus.naming import fold
 from routing_action.corpus.skill_files import SkillFile, read_skill_file
+from routing_action.corpus.trigger_files import cases_of, parse_trigger_file
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.atomic import write_atomically
+from routing_action.files.documents import decode_text, read_bytes
+from routing_action.files.json_text import JsonText
 from routing_action.gate.baselines import render_baseline
 from routing_action.results.batch_folder import one_line
 from routing_action.run.workspace.staging import SKILL_FILE, find_skills, skills_in
@@ -119,6 +128,46 @@ def init(
         click.echo(f"{baseline}: {count} entries for {listed} (--agents), all expected to pass")
     click.echo(f"next: routing-action cases check --cases {output} --skills {skills}")
     return 0
+
+
+@command.command("import")
+@click.argument("trigger_file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--skill", metavar="NAME", help="The skill that the queries are about. Default: the "
+              "one that FILE names, else the skill whose folder FILE lies in.")  # fmt: skip
+@path_option("--output", default="cases.json", show_default=True, help="The new case file.")
+def import_triggers(trigger_file: Path, skill: str | None, output: Path) -> int:
+    """Turn a trigger file of skill-creator into a case file.
+
+    A query that should trigger the skill expects it; any other must not use it. An existing file
+    is never replaced.
+    """
+    _refuse_existing(output)
+    data = read_bytes(trigger_file, MAX_CASES_BYTES, "name the trigger file")
+    document = JsonText(str(trigger_file), decode_text(data, str(trigger_file)))
+    found = parse_trigger_file(document, document.decode())
+    if found is None or not found.triggers:
+        raise DocumentError(
+            "is no trigger file, or an empty one",
+            file=str(trigger_file),
+            remedy='a trigger file is a list of {"query": "...", "should_trigger": true}',
+        )
+    name = skill or found.skill or _skill_around(trigger_file)
+    if not name:
+        raise UsageError(
+            f"{trigger_file} does not say which skill it is about",
+            remedy="add --skill with the name of the skill's folder",
+        )
+    cases = cases_of(found, name)
+    write_atomically(output, json.dumps(cases, indent=2, ensure_ascii=False) + "\n")
+    click.echo(f"{output}: {_count(len(cases), 'case')} about {name}")
+    click.echo(f"next: routing-action cases check --cases {shlex.quote(str(output))}")
+    return 0
+
+
+def _skill_around(path: Path) -> str:
+    """The name of the skill whose folder a file lies in; "" where it lies in none."""
+    folders = path.resolve().parents
+    return next((folder.name for folder in folders if (folder / SKILL_FILE).is_file()), "")
 
 
 def _refuse_existing(path: Path) -> None:

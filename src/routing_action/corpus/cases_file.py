@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.corpus.case import Case
 from routing_action.corpus.naming import fold
+from routing_action.corpus.trigger_files import parse_trigger_file
 from routing_action.corpus.units import DEFAULT_CASES_FILE
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, read_bytes, validate
@@ -61,6 +63,7 @@ def parse_cases(data: bytes, file: str) -> Corpus:
     document = JsonText(file, decode_text(data, file))
     value = document.decode()
     prefix: tuple[str | int, ...] = ()
+    _refuse_triggers(document, value)
     if isinstance(value, dict):
         prefix = ("cases",)
         value = _only_cases(value, document)
@@ -76,6 +79,22 @@ def parse_cases(data: bytes, file: str) -> Corpus:
     lines = {case.case_id: line for case, line in zip(cases, places, strict=True)}
     _refuse_duplicates(document, prefix, cases)
     return Corpus(file, cases, lines, hashlib.sha256(data).hexdigest())
+
+
+def _refuse_triggers(document: JsonText, value: object) -> None:
+    """A file that another tool tests a description with has the same prompts, in other words."""
+    triggers = parse_trigger_file(document, value)
+    if triggers is not None:
+        named = f" --skill {shlex.quote(triggers.skill)}" if triggers.skill else ""
+        is_default = Path(document.file).name == DEFAULT_CASES_FILE
+        output = " --output imported-cases.json" if is_default else ""
+        command = f"routing-action cases import {shlex.quote(document.file)}{named}{output}"
+        raise DocumentError(
+            "this is a trigger file, as skill-creator writes it, not a case file",
+            file=document.file,
+            line=1,
+            remedy=f"turn it into cases: `{command}`",
+        )
 
 
 def _only_cases(value: dict[str, object], document: JsonText) -> object:

@@ -12,6 +12,7 @@ from routing_action.errors import DocumentError
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DIGITS = re.compile(r"\d{1000}")
+_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \r].*)?$", re.MULTILINE)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -29,6 +30,7 @@ class JsonText:
                 self.text, object_pairs_hook=self._unique, parse_constant=self._no_constant
             )
         except json.JSONDecodeError as error:
+            self._refuse_conflict()
             remedy = "check for a missing comma, quote or bracket just before this place"
             cause = f"no valid JSON: {error.msg} (column {error.colno})"
             raise DocumentError(cause, file=self.file, line=error.lineno, remedy=remedy) from None
@@ -42,6 +44,16 @@ class JsonText:
             raise DocumentError(
                 "nested too deeply", file=self.file, remedy="use plain lists and objects"
             ) from None
+
+    def _refuse_conflict(self) -> None:
+        """An unresolved merge explains what is no JSON better than the decoder can."""
+        if marker := _CONFLICT.search(self.text):
+            raise DocumentError(
+                f"holds an unresolved merge conflict ({marker[0].strip()[:40]})",
+                file=self.file,
+                line=self.line_at(marker.start()),
+                remedy="keep one side of each conflict, and remove the lines that mark it",
+            )
 
     def _unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         found: dict[str, object] = {}

@@ -97,10 +97,10 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
     found: list[Baseline] = []
     if data is not None:
         same = data == document.text.encode()  # most changes leave it alone: it is read once
-        found.append(current if same else parse_baseline(data, f"{path} at {commit.sha[:12]}"))
+        found.append(current if same else _parse_at(commit.sha, path, data))
     for sha in commit.others:
         other, more = _find_at(replace(commit, sha=sha), (path, *places), history)
-        found += [] if more is None else [parse_baseline(more, f"{other} at {sha[:12]}")]
+        found += [] if more is None else [_parse_at(sha, other, more)]
     deciding = _strictest(found) if len(found) > 1 else next(iter(found), None)
     source = BaselineSource(
         path=str(path),
@@ -111,6 +111,19 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
         edited=path != request.path or is_edited(path, data),
     )
     return Baselines(deciding, current, source, commit)
+
+
+def _parse_at(sha: str, path: Path, data: bytes) -> Baseline:
+    """A baseline as a commit has it; what is wrong there can no longer be corrected there."""
+    try:
+        return parse_baseline(data, f"{path} at {sha[:12]}")
+    except DocumentError as error:
+        error.remedy = (
+            f"commit {sha[:12]} cannot be edited any more: rebase this change onto a commit whose "
+            "baseline can be read, or judge by another commit with --baseline-ref (in the action: "
+            "the input baseline-ref); `--baseline-ref HEAD` judges by the change's own baseline"
+        )
+        raise
 
 
 def _find_at(
