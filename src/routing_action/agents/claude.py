@@ -92,6 +92,8 @@ class ClaudeReader(RecordReader):
             self.retry(text, kind=as_text(record.get("error")), status=status)
             return ()
         self.turn()
+        if not self.in_subagent(record):
+            self.answered(message.get("model"))
         found: list[EvidenceLine] = []
         content = message.get("content")
         for block in [content] if isinstance(content, str) else as_list(content):

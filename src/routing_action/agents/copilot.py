@@ -114,11 +114,12 @@ class CopilotReader(RecordReader):
 
     def _message(self, data: Record) -> Iterable[EvidenceLine]:
         self.turn()
-        self.note(model=as_text(data.get("model")) or self.summary.model)
+        if not self.in_subagent(self._record):
+            self.answered(data.get("model"))
         return self.say(flatten_text(data.get("content")))
 
     def _call_start(self, data: Record) -> Iterable[EvidenceLine]:
-        self.note(model=as_text(data.get("model")) or self.summary.model)
+        self.note(model=self.summary.model or as_text(data.get("model")) or None)
         return ()
 
     def _tool_start(self, data: Record) -> Iterable[EvidenceLine]:

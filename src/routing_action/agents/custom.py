@@ -132,8 +132,11 @@ class CustomReader(RecordReader):
     # ---- the parts
 
     def _about(self, record: Record, part: AboutPart) -> Iterable[EvidenceLine]:
+        model = as_text(find_value(record, part.model))
+        if not self.in_subagent(record):
+            self.answered(model)
         self.note(
-            model=as_text(find_value(record, part.model)) or self.summary.model,
+            model=self.summary.model or model or None,
             cli_version=as_text(find_value(record, part.cli_version)) or self.summary.cli_version,
         )
         skills = find_value(record, part.skills)

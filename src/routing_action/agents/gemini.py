@@ -16,6 +16,7 @@ from routing_action.agents.reading.decoding import (
     render_arguments,
 )
 from routing_action.agents.reading.failures import StderrRule
+from routing_action.agents.reading.models import is_same_model
 from routing_action.agents.reading.records import RecordReader
 from routing_action.evidence.transcript import EvidenceLine, Usage
 
@@ -114,6 +115,7 @@ class GeminiReader(RecordReader):
                 cached_input_tokens=as_count(stats.get("cached")),
             )
         )
+        self._models(as_record(stats.get("models")))
         error = as_record(record.get("error"))
         kind = as_text(error.get("type"))
         if kind in _LIMITS:
@@ -124,6 +126,16 @@ class GeminiReader(RecordReader):
             self.note(retrying=None)
         self.end()
         return ()
+
+    def _models(self, used: Record) -> None:
+        """Beside the model that was asked for, small ones route and summarise: no fallback."""
+        names = [
+            name for name, usage in used.items() if as_count(as_record(usage).get("total_tokens"))
+        ]
+        asked = self.summary.model or ""
+        own = [name for name in names if is_same_model(asked, name)]
+        for name in own or names:
+            self.answered(name)
 
 
 PROVIDER = Provider(

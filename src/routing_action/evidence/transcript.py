@@ -13,6 +13,8 @@ LINE_LIMIT = 8 * 2**20
 """Bytes of a line that are read; a longer one is counted as not recognised."""
 LEADS_NOWHERE = "no record of the run has anything there"
 """In a note on the description of an agent's stream."""
+FELL_BACK = "the CLI fell back"
+"""In a note on a run that another model answered than the one that was asked for."""
 
 
 class LineKind(StrEnum):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import LEADS_NOWHERE, EndedBy, SourceKind
+from routing_action.evidence.transcript import FELL_BACK, LEADS_NOWHERE, EndedBy, SourceKind
 from routing_action.evidence.verdict import FailureCategory
 
 SCHEMA_VERSION = 1
@@ -62,8 +62,11 @@ FINDS_NO_SKILL = "finds no skill"
 
 
 def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:
-    """Why agents cannot pass at all, each note once: no skill offered, or a wrong description."""
-    marks = (FINDS_NO_SKILL, LEADS_NOWHERE)
+    """What concerns an agent rather than a case, each note once.
+
+    No skill was offered, its description is wrong, or another model answered.
+    """
+    marks = (FINDS_NO_SKILL, LEADS_NOWHERE, FELL_BACK)
     return tuple(dict.fromkeys(note for note in notes if any(mark in note for mark in marks)))
 
 

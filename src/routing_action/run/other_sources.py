@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,6 +47,20 @@ class VersionProbe:
                 answer = await ask_version(argv, cwd, env, f"{marker}-version")
                 self._answers[agent] = answer.version
             return self._answers[agent]
+
+
+def version_command(provider: Provider, argv: Sequence[str]) -> tuple[str, ...]:
+    """The command that prints the CLI's version; empty where `argv` does not name the CLI.
+
+    What stands in front of it stays: `timeout 60 claude --version`, `npx -y PACKAGE --version`.
+    A template can start something else, whose version would say nothing.
+    """
+    own = {provider.command[0], provider.npm_package} - {""}
+    for place, word in enumerate(argv):
+        bare = word.rpartition("@")[0] or word
+        if not own.isdisjoint((Path(word).name, Path(word).stem, word, bare)):
+            return (*argv[: place + 1], *provider.version_arguments)
+    return ()
 
 
 async def ask_version(

@@ -19,7 +19,7 @@ from routing_action.results.model import OfferedSkill, UnitResult
 from routing_action.run.evaluate import CaseJudge
 from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
 from routing_action.run.limits import Brakes
-from routing_action.run.other_sources import VersionProbe, read_session_logs
+from routing_action.run.other_sources import VersionProbe, read_session_logs, version_command
 from routing_action.run.output.capture import TranscriptSink
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.rows import (
@@ -211,7 +211,9 @@ class UnitRunner:
         if reading.cli_version or self.settings.replay or not end.started or end.cancelled:
             return None
         agent, launch = run.unit.agent, run.launch
-        argv = (launch.argv[0], *self.providers[agent].version_arguments)
+        argv = version_command(self.providers[agent], launch.argv)
+        if not argv:
+            return None
         return await self._versions.ask(agent, argv, launch.cwd, launch.env, run.unit_run_id)
 
     async def _process(self, run: _Run) -> ProcessResult:

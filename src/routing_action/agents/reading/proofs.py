@@ -12,6 +12,7 @@ from typing import Any
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record
 from routing_action.agents.reading.failures import classify_failure, is_throttling, retry_after_in
+from routing_action.agents.reading.models import describe_models
 from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
 from routing_action.corpus.naming import is_skill_file, skill_folder
 from routing_action.evidence.tiers import canonical_base, canonical_call
@@ -93,11 +94,16 @@ class RunSummary:
         self.unrecognised = 0
         self.turns = 0
         self.tool_events = 0
+        self._answered: dict[str, None] = {}
 
     def summarise(self, *, is_record_stream: bool) -> Reading:
         """Everything in one value."""
+        model, fell_back = describe_models(self.summary.model, self._answered)
+        notes = (*self.summary.notes, fell_back) if fell_back else self.summary.notes
         return replace(
             self.summary,
+            model=model,
+            notes=notes,
             is_record_stream=is_record_stream,
             recognised=self.recognised,
             unrecognised=self.unrecognised,
@@ -108,6 +114,11 @@ class RunSummary:
     def note(self, **changes: Any) -> None:  # noqa: ANN401 - a wrong name is an error
         """Change fields of the summary other than the counts."""
         self.summary = replace(self.summary, **changes)
+
+    def answered(self, model: object) -> None:
+        """A message of the main agent names the model that wrote it; `<synthetic>` is none."""
+        if isinstance(model, str) and model and not model.startswith("<"):
+            self._answered[model] = None
 
     def turn(self) -> None:
         """A model turn happened; whatever failed or was retried before has recovered."""
