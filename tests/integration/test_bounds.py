@@ -344,6 +344,9 @@ def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
             program = ("touch", str(tmp_path / "ran"))
             return Launch(program, tmp_path, {}, ReadContext(), close=lambda: left)
 
+        def missing_skills(self) -> tuple[str, ...]:
+            return ()
+
         def offered_skills(self) -> tuple[OfferedSkill, ...]:
             return ()
 

@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -39,9 +39,11 @@ from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.gate.baselines import render_baseline
 from routing_action.results.batch_folder import one_line
+from routing_action.run.workspace.missing_skills import MissingSkill, find_missing_skills
 from routing_action.run.workspace.staging import SKILL_FILE, find_skills, skills_in
 
 _PLUGIN_FILE = ".claude-plugin/plugin.json"
+_SKILL_FOLDERS = tuple(name for one in all_providers().values() for name in one.skill_folders)
 SKILLS_HELP = "A skill, a folder of skills, or a plugin."
 
 
@@ -71,6 +73,10 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     folder = skills or _find_skill_folder()
     if folder is not None:
         findings += check_skills(corpus, read_skills(folder))
+    if skills is None:
+        findings += [
+            Finding("", 1, "skill-missing", one.why, one.path) for one in _missing(_SKILL_FOLDERS)
+        ]
     if output_format == "json":
         warnings = [{**asdict(one), "file": one.file or str(path)} for one in findings]
         click.echo(json.dumps({"cases": len(corpus.cases), "warnings": warnings}, indent=2))
@@ -89,7 +95,7 @@ def _count(number: int, what: str) -> str:
 
 def _find_skill_folder() -> Path | None:
     """The first folder of this repository that agents look in and that holds skills."""
-    folders = (Path(name) for one in all_providers().values() for name in one.skill_folders)
+    folders = map(Path, _SKILL_FOLDERS)
     return next((folder for folder in folders if skills_in(folder)), None)
 
 
@@ -193,10 +199,19 @@ class SkillSet:
 
 def read_skills(source: Path) -> SkillSet:
     """The skills that a path names, as `--skills` of `run` finds them; UsageError for none."""
-    files = tuple(
-        read_skill_file(skill.name, skill.path / SKILL_FILE) for skill in find_skills(source)
-    )
+    try:
+        found = find_skills(source)
+    except UsageError as error:
+        missing = _missing((os.path.relpath(source),))
+        error.remedy = str(missing[0]) if missing else error.remedy
+        raise
+    files = tuple(read_skill_file(skill.name, skill.path / SKILL_FILE) for skill in found)
     return SkillSet(source, files, _plugin_name(source))
+
+
+def _missing(folders: Iterable[str]) -> tuple[MissingSkill, ...]:
+    """The skills of folders below the current one that this checkout has not."""
+    return find_missing_skills(Path(), (one for one in folders if not one.startswith("..")))
 
 
 def _plugin_name(source: Path) -> str:

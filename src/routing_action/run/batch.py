@@ -72,7 +72,7 @@ async def run_batch(
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
     bounds = find_bounds(plan.providers, settings, free_memory())
-    for line in _opening_notes(plan, bounds):
+    for line in (*_opening_notes(plan, bounds), *parts.launcher.missing_skills()):
         lifecycle.note(line)
     rounds = Rounds(runner, journal, bounds.rooms)
     options = _options(plan, settings, bounds)

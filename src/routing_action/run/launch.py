@@ -12,7 +12,9 @@ from pathlib import Path
 
 from routing_action.agents.discovery import all_providers
 from routing_action.agents.provider import Provider, ReadContext
+from routing_action.corpus.case import Origin, expectations_for
 from routing_action.corpus.units import Unit
+from routing_action.errors import HarnessError
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
 from routing_action.run.logs.session_logs import SessionLogs
@@ -26,7 +28,18 @@ from routing_action.run.workspace.agent_home import (
     build_environment,
     make_agent_home,
 )
-from routing_action.run.workspace.staging import find_skills, stage_skills, staged_skills
+from routing_action.run.workspace.missing_skills import (
+    explain_missing,
+    find_missing_skills,
+    is_pointer,
+)
+from routing_action.run.workspace.staging import (
+    SKILL_FILE,
+    StagedSkills,
+    find_skills,
+    stage_skills,
+    staged_skills,
+)
 from routing_action.run.workspace.template import (
     WorkspaceTemplate,
     choose_temp_root,
@@ -66,6 +79,10 @@ class ReplayLauncher:
         """Unknown: a recording does not tell."""
         return ()
 
+    def missing_skills(self) -> tuple[str, ...]:
+        """Unknown: a recording does not tell."""
+        return ()
+
     def close(self) -> Sequence[str]:
         """Nothing is kept between units."""
         return ()
@@ -92,6 +109,10 @@ class LiveLauncher:
         self._logs: dict[str, SessionLogs] = {}
         skills = settings.workspaces.skills
         self._skills = find_skills(skills) if skills else ()
+        self._missing = {
+            name: find_missing_skills(settings.root, one.skill_folders)
+            for name, one in self._providers.items()
+        }
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """Workspace, home, skills, environment and command of one unit."""
@@ -102,6 +123,7 @@ class LiveLauncher:
             workspace, notes = self._workspace(provider, folder)
             home = self._home(provider, folder)
             staged = staged_skills(workspace, provider, _known_skill_folders())
+            self._refuse_missing(unit, provider, staged)
             model = self._settings.provider_models.get(provider.name)
             limits = limit_arguments(provider, self._settings.limits)
             launch = Launch(
@@ -130,12 +152,31 @@ class LiveLauncher:
         tree = template.path if template else self._settings.root
         return find_offered(tree, self._providers.values(), self._skills)
 
+    def missing_skills(self) -> tuple[str, ...]:
+        """The skills of the repository that this checkout has not, and why, each path once."""
+        found = (str(one) for missing in self._missing.values() for one in missing)
+        return tuple(dict.fromkeys(found))
+
     def close(self) -> Sequence[str]:
         """Remove the templates; gives what could not be removed."""
         with self._lock:
             templates = list(self._templates.values())
             self._templates.clear()
         return [note for template in templates for note in _remove(template.path)]
+
+    def _refuse_missing(self, unit: Unit, provider: Provider, staged: StagedSkills) -> None:
+        """Nothing is learned of a skill that is not here: neither its use nor its absence."""
+        expected = expectations_for(
+            unit.case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
+        )
+        groups = [
+            *(one.names for one in expected.requirements if one.origin is not Origin.LEGACY),
+            *expected.disallowed.values(),
+        ]
+        whole = [one.name for one in staged.skills if not is_pointer(one.path / SKILL_FILE)]
+        why = explain_missing(groups, whole, self._missing[provider.name])
+        if why:
+            raise HarnessError(why)
 
     def _take_away(self, folder: Path, workspace: Path) -> list[str]:
         """Remove what a unit had; of a kept one the home alone, since logins may lie in there."""

@@ -63,6 +63,10 @@ class Launcher(Protocol):
         """Make everything that the unit needs, in a thread; HarnessError where that fails."""
         ...
 
+    def missing_skills(self) -> tuple[str, ...]:
+        """What this checkout lacks of the repository's skills, in sentences."""
+        ...
+
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """The skills that lie where the agents look; none where that is not known."""
         ...
@@ -131,8 +135,7 @@ class UnitRunner:
         try:
             launch = await asyncio.to_thread(self.parts.launcher.prepare, unit, unit_run_id)
         except HarnessError as error:
-            cause = f"the workspace could not be made: {error}"
-            return self._not_run(unit, unit_run_id, cause), Reading()
+            return self._not_run(unit, unit_run_id, f"not started: {error}"), Reading()
         try:
             refusal = self.brakes.refusal(unit.agent)  # what ended while the workspace was made
             if refusal:

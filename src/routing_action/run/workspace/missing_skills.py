@@ -1,0 +1,192 @@
+"""Finds skills that the repository has, and this checkout has not: their files never arrived.
+
+It reads the index and the working tree, and fetches nothing. The options that it names are those
+of actions/checkout (`submodules`, `sparse-checkout`, `lfs`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from routing_action.corpus.naming import bare_name, fold
+from routing_action.files.plain_files import read_head
+from routing_action.git.command import find_work_tree, run_git
+from routing_action.run.workspace.staging import SKILL_FILE
+from routing_action.run.workspace.visible_files import shown
+
+_GITLINK = "160000"
+# The first line of a pointer file: the specification of Git LFS, "The Pointer".
+_LFS_HEAD = b"version https://git-lfs.github.com/spec/"
+_MOST_LINKS = 40
+_ADVICE = {
+    "submodule": "check out with `submodules: recursive`",
+    "sparse": "add the folder to `sparse-checkout`, or check out without it",
+    "lfs": "check out with `lfs: true`",
+    "link": "commit the skill itself, or stage it with --skills",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSkill:
+    """A skill of which the checkout lacks the files; `name` is "" where a whole folder is gone.
+
+    `why` is a sentence for people, with the option of the checkout that brings them.
+    """
+
+    path: str
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        """The path, and why nothing is there."""
+        return f"{self.path}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Checkout:
+    """The working tree, with the git mode and the tag (`S`: not checked out) of what is tracked."""
+
+    root: Path
+    modes: Mapping[str, str]
+    skipped: tuple[str, ...]
+
+    def is_submodule(self, place: str) -> bool:
+        return self.modes.get(place) == _GITLINK
+
+    def is_skipped(self, place: str) -> bool:
+        return any(path == place or path.startswith(f"{place}/") for path in self.skipped)
+
+
+def find_missing_skills(repository: Path, folders: Iterable[str]) -> tuple[MissingSkill, ...]:
+    """The skills of these skill folders that are tracked, or linked, and have no SKILL.md here.
+
+    A skill that was deleted, and a folder that never was one, are not missing.
+    """
+    checkout = _read_checkout(repository.resolve())
+    found = (one for name in dict.fromkeys(folders) for one in _in_folder(checkout, name))
+    return tuple({one.path: one for one in found}.values())
+
+
+def explain_missing(
+    wanted: Iterable[Sequence[str]], offered: Iterable[str], missing: Sequence[MissingSkill]
+) -> str:
+    """Why one of the skills that a case is about is not here; "" where that explains nothing.
+
+    `wanted` are the names of each skill. A folder of skills that is gone as a whole explains each
+    skill that is offered nowhere.
+    """
+    here = {fold(name) for name in offered}
+    for tokens in wanted:
+        names = {fold(bare_name(token)) for token in tokens}
+        if not names.isdisjoint(here):
+            continue
+        for one in missing:
+            if not one.name or fold(one.name) in names:
+                return f"the skill {tokens[0]} is missing in this checkout: {one}"
+    return ""
+
+
+def _read_checkout(root: Path) -> _Checkout:
+    if not find_work_tree(root):
+        return _Checkout(root, {}, ())
+    modes: dict[str, str] = {}
+    skipped: list[str] = []
+    for entry in run_git(("ls-files", "-z", "-s", "-t"), root).split("\0"):
+        about, _, path = entry.partition("\t")
+        if path:
+            tag, mode, *_ = about.split(" ")
+            modes[path] = mode
+            skipped += [path] if tag == "S" else []
+    return _Checkout(root, modes, tuple(skipped))
+
+
+def _in_folder(checkout: _Checkout, folder: str) -> Iterator[MissingSkill]:
+    why = _why_gone(checkout, folder)
+    if why:
+        yield MissingSkill(shown(folder), "", why)
+        return
+    below = f"{folder}/"
+    paths = (path.removeprefix(below) for path in checkout.modes if path.startswith(below))
+    names = {path.partition("/")[0] for path in paths} | set(_names_in(checkout.root / folder))
+    for name in sorted(names):
+        why = _why_gone(checkout, f"{below}{name}/{SKILL_FILE}")
+        if why:
+            yield MissingSkill(shown(f"{below}{name}"), name, why)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return [path.name for path in folder.iterdir()]
+    except OSError:
+        return []
+
+
+def _why_gone(checkout: _Checkout, path: str) -> str:
+    """Why nothing, or a pointer alone, is at a path; "" where it is there, or never was.
+
+    Links are followed as an agent's copy would follow them: inside the repository.
+    """
+    position: list[str] = []
+    waiting = path.split("/")[::-1]
+    link = ""
+    for _ in range(len(waiting) + _MOST_LINKS * 16):
+        if not waiting:
+            break
+        part = waiting.pop()
+        if part in ("", ".", ".."):
+            if part == ".." and not position:
+                return _leads(link, "out of the repository")
+            del position[len(position) - (part == "..") :]
+            continue
+        place = "/".join((*position, part))
+        target = _target(checkout.root / place)
+        if target is None:
+            gone = _why_not_here(checkout, place, link)
+            if gone is not None:
+                return gone
+            position.append(part)
+        elif target.startswith("/"):
+            return _leads(place, "out of the repository")
+        else:
+            link = place
+            waiting.extend(target.split("/")[::-1])
+    else:
+        return _leads(link, "back to itself")
+    is_whole = not is_pointer(checkout.root.joinpath(*position))
+    return "" if is_whole else f"it is a pointer of Git LFS, not the file; {_ADVICE['lfs']}"
+
+
+def _leads(link: str, where: str) -> str:
+    return f"the link {shown(link)} leads {where}; {_ADVICE['link']}"
+
+
+def _why_not_here(checkout: _Checkout, place: str, link: str) -> str | None:
+    """Why a place of the tree has nothing in it; None where it has."""
+    path = checkout.root / place
+    through = f"the link {shown(link)} leads there; " if link else ""
+    if checkout.is_submodule(place) and not _names_in(path):
+        advice = _ADVICE["submodule"]
+        return f"the submodule {shown(place)} is not checked out; {through}{advice}"
+    if os.path.lexists(path):
+        return None
+    if checkout.is_skipped(place):
+        return f"the sparse checkout leaves {shown(place)} out; {through}{_ADVICE['sparse']}"
+    is_no_skill = place.endswith(f"/{SKILL_FILE}") and not link.endswith(SKILL_FILE)
+    if link and not is_no_skill:
+        return _leads(link, f"to {shown(place)}, which does not exist")
+    return ""
+
+
+def _target(path: Path) -> str | None:
+    try:
+        return str(path.readlink())
+    except OSError:
+        return None
+
+
+def is_pointer(path: Path) -> bool:
+    """True for what Git LFS leaves in place of a file that it did not fetch."""
+    return read_head(path, len(_LFS_HEAD)) == _LFS_HEAD
