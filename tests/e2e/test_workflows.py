@@ -92,8 +92,17 @@ class Demo:
             workflow, event_name, body, *arguments, attempt=attempt, meanwhile=meanwhile
         )
 
-    def pull_request(self, *arguments: str, fork: bool = False, **more: Any) -> Finished:  # noqa: ANN401
-        """The run of the pull request, with GitHub's merge commit checked out."""
+    def pull_request(
+        self,
+        *arguments: str,
+        fork: bool = False,
+        edited: Mapping[str, Any] | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> Finished:
+        """The run of the pull request, with GitHub's merge commit checked out.
+
+        `edited` are the changes of an event of that type.
+        """
         head_repo = {"full_name": "stranger/demo" if fork else "octo/demo", "fork": fork}
         request = {
             "number": 7,
@@ -101,6 +110,7 @@ class Demo:
             "base": {"ref": "main", "repo": {"full_name": "octo/demo"}},
         }
         event = {"number": 7, "pull_request": request}
+        event |= {"action": "edited", "changes": edited} if edited else {"action": "opened"}
         return self.run(LIVE, "pull_request", event, *arguments, ref="refs/heads/merge", **more)
 
     def report(self, attempt: int = 1, key: str = "routing") -> zipfile.ZipFile:
@@ -220,6 +230,25 @@ def test_a_red_pull_request_is_red_after_all_is_posted_and_a_rerun_leg_turns_it_
     assert small.checks[-1] == (small.head, "routing gate", "success")
     assert "REGRESSION" not in small.comment
     assert "conclusion=success" in small.comment
+
+
+def test_a_pull_request_that_gets_another_base_is_judged_again(small: Demo) -> None:
+    """By that base, with the same head."""
+    small.change({"skill.md": "worse"})
+    small.variables["ROUTING_REPLAY"] = RED
+    done = small.pull_request(edited={"base": {"ref": {"from": "side"}}})
+    assert dict(done.jobs) == {CODEX: "success", GATE: "failure"}, done.log[-5000:]
+    assert small.checks == [(small.head, "routing gate", "failure")]
+
+
+def test_a_pull_request_that_gets_another_title_is_not(small: Demo) -> None:
+    """Nothing is measured, and nothing bears the name of the required check."""
+    small.change({"skill.md": "worse"})
+    done = small.pull_request(edited={"title": {"from": "old"}})
+    assert done.code == 0, done.log[-5000:]
+    assert GATE not in done.jobs
+    assert CODEX not in done.jobs
+    assert not small.has_posted
 
 
 def test_a_baseline_that_is_lowered_in_the_pull_request_stays_red_and_is_named(small: Demo) -> None:

@@ -69,6 +69,7 @@ def _run(command: list[str], cwd: Path) -> str:
     return f"{done.stdout}{done.stderr}" if done.returncode else ""
 
 
+BASE_CHANGED = "github.event.action != 'edited' || github.event.changes.base"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```ya?ml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 USES = re.compile(r"^\s*(?:- )?uses: *(?P<what>\S+)(?: +# (?P<tag>\S+))?$", re.MULTILINE)
@@ -236,6 +237,23 @@ def test_nothing_reads_what_only_the_local_runner_sets() -> None:
     assert [path.name for path in scripts if read.search(path.read_text("utf-8"))] == []
 
 
+def test_where_a_title_is_edited_no_job_runs_and_none_bears_the_gate_s_name() -> None:
+    """A skipped job passes a required check of its name, which was red."""
+    guarded = 0
+    for text in WORKFLOW_TEXTS.values():
+        workflow = load_yaml(text)
+        types = (workflow["on"] if isinstance(workflow["on"], dict) else {}).get("pull_request")
+        if "edited" not in (types or {}).get("types", ()):
+            assert BASE_CHANGED not in text
+            continue
+        guarded += 1
+        assert f"({BASE_CHANGED}) && github.event.pull_request" in workflow["concurrency"]["group"]
+        for job in workflow["jobs"].values():
+            assert BASE_CHANGED in job["if"]
+        assert workflow["jobs"]["gate"]["name"].startswith(f"${{{{ ({BASE_CHANGED}) && '")
+    assert guarded >= 2
+
+
 def test_the_gate_reads_how_its_jobs_ended_and_always_runs() -> None:
     """A skipped gate would count as passed."""
     gates = 0
@@ -244,7 +262,8 @@ def test_the_gate_reads_how_its_jobs_ended_and_always_runs() -> None:
             commands = [step.get("with", {}).get("command") for step in job["steps"]]
             if "aggregate" in commands and "needs" in job:
                 gates += 1
-                assert job["if"] == "${{ !cancelled() }}"
+                guarded = f"${{{{ !cancelled() && ({BASE_CHANGED}) }}}}"
+                assert job["if"] in ("${{ !cancelled() }}", guarded)
                 (step,) = (s for s in job["steps"] if s.get("with", {}).get("command"))
                 assert step["with"]["needs"] == "${{ toJSON(needs) }}"
     assert gates >= 4
