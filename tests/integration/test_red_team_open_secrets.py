@@ -156,25 +156,3 @@ def test_r2_what_a_killed_batch_left_is_removed_at_the_next_start(tmp_path: Path
     assert list(temp.rglob("SKILL.md"))
     subprocess.run([*command, "--case-id", "notes"], cwd=root, env=environ, check=False)
     assert list(temp.rglob("SKILL.md")) == []
-
-
-def test_r3_a_cut_results_file_is_rebuilt_from_the_journal(change: PullRequest) -> None:
-    """The journal beside it is whole."""
-    change.propose({"README.md": "x"})
-    found = change.job("claude").use("run", agents="claude", matrix_key="claude")
-    batch = Path(found["artifact-dir"])
-    results = batch / "results.json"
-    whole = results.read_bytes()
-    results.write_bytes(whole[: len(whole) // 2])
-    done = subprocess.run(
-        [sys.executable, "-m", "routing_action", "run", "--resume", str(batch)],
-        cwd=change.checkout.path,
-        env={
-            **change.job("claude").environment({}),
-            "PYTHONPATH": str(ROOT / "src"),
-        },
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(results.read_bytes())["results"] == json.loads(whole)["results"]

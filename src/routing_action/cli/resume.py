@@ -31,17 +31,18 @@ def resume_batch(context: click.Context, batch: str, artifacts_root: Path) -> in
     """Run the command again as the journal says; the context's object is the open journal."""
     journal = open_journal(batch, artifacts_root)
     try:
+        own = _arguments(context, _FREE - _OUTSIDE)
+        again = _parse(context, journal, own)
+        _refuse_contradictions(context, again)
         code = show_complete(
             journal,
             os.environ,
+            cases=again.params["cases_file"],
             batch_file=context.params["batch_file"],
             as_json=context.params["output_format"] == "json",
         )
         if code is not None:
             return code
-        own = _arguments(context, _FREE - _OUTSIDE)
-        again = _parse(context, journal, own)
-        _refuse_contradictions(context, again)
         for name in ("batch_file", "output_format"):
             again.params[name] = context.params[name]
         with again:

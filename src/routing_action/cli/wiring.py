@@ -15,13 +15,16 @@ import click
 
 from routing_action.cli.options import stdout_style
 from routing_action.corpus.baseline import Baseline
+from routing_action.corpus.cases_file import read_cases
+from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.redaction import Redactor, secret_values
 from routing_action.gate.baselines import find_baseline_file, read_baseline
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
-from routing_action.results.journal import Journal
+from routing_action.results.journal import Journal, UnitKey
+from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results
 from routing_action.results.rerun import run_program
 from routing_action.run.batch import Batch, judge_run, run_batch
@@ -29,7 +32,7 @@ from routing_action.run.launch import LiveLauncher, ReplayLauncher
 from routing_action.run.lifecycle import Ports, new_uuid
 from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
-from routing_action.run.resume import check_same
+from routing_action.run.resume import check_cases, check_same
 from routing_action.run.settings import RunSettings, build_command
 from routing_action.run.unit import Parts, Stop
 
@@ -78,20 +81,37 @@ def run_and_report(
 
 
 def show_complete(
-    journal: Journal, environ: Mapping[str, str], *, batch_file: Path | None, as_json: bool
+    journal: Journal,
+    environ: Mapping[str, str],
+    *,
+    cases: Path,
+    batch_file: Path | None,
+    as_json: bool,
 ) -> int | None:
-    """Show the results of a batch that has nothing left to run; None where they are gone."""
+    """Show the results of a batch that has nothing left to run.
+
+    None where they are gone or damaged: the batch then makes them again from its journal.
+    """
     folder = BatchFolder.existing(journal.path.parent)
     if journal.earlier is None or not folder.results_file.exists():
         return None
-    results = read_results(folder.results_file)
-    if not results.complete or len(results.results) != len(journal.earlier.rows):
+    try:
+        results = read_results(folder.results_file)
+    except DocumentError as error:
+        _write_error(f"routing-action: made again from the journal: {error.cause}")
         return None
+    if not results.complete or {_key(row): row for row in results.results} != journal.earlier.rows:
+        return None
+    check_cases(read_cases(cases), results.options)
     _write_error(f"ARTIFACT_DIR={folder.path}")
     _write_error(f"routing-action: the batch {results.batch_run_id} is complete: nothing to run")
     code, reason = judge_run(results, results.options.fail_on_infra)
     batch = Batch(results, folder, code, reason)
     return show_batch(batch, environ, batch_file=batch_file, as_json=as_json)
+
+
+def _key(row: UnitResult) -> UnitKey:
+    return row.agent, row.case_id, row.trial
 
 
 def show_batch(

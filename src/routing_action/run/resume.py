@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from routing_action.corpus.cases_file import Corpus
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import RESULTS_FILE
@@ -16,6 +17,7 @@ from routing_action.results.journal import (
     EarlierRun,
     Journal,
 )
+from routing_action.results.model import Options
 from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
 from routing_action.run.process.descendants import sweep_survivors
@@ -115,17 +117,22 @@ def _newest_journals(root: Path) -> Iterator[Path]:
         yield Path(entry.path) / JOURNAL_FILE
 
 
+def check_cases(corpus: Corpus, options: Options) -> None:
+    """UsageError where the case file is not the one of the batch."""
+    if corpus.sha256 != options.corpus_sha256:
+        raise UsageError(
+            f"{corpus.file} is not what it was when the batch was started",
+            remedy=f"put the file back (SHA-256 {options.corpus_sha256}), {_NEW_BATCH}",
+        )
+
+
 def check_same(journal: Journal, plan: Plan, settings: RunSettings, redactor: Redactor) -> None:
     """UsageError where cases, commit, agents' commands or units are not what they were."""
     if journal.earlier is None:
         return
     header = journal.earlier.header
     options = header.options
-    if plan.corpus.sha256 != options.corpus_sha256:
-        raise UsageError(
-            f"{plan.corpus.file} is not what it was when the batch was started",
-            remedy=f"put the file back (SHA-256 {options.corpus_sha256}), {_NEW_BATCH}",
-        )
+    check_cases(plan.corpus, options)
     if settings.commit != options.commit:
         raise UsageError(
             f"the batch measures commit {options.commit}, the checkout is at {settings.commit}",
