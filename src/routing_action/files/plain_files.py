@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
 from typing import BinaryIO
+
+_BLOCK_BYTES = 1 << 20
 
 
 def open_regular(path: Path | str) -> BinaryIO:
@@ -18,6 +21,15 @@ def open_regular(path: Path | str) -> BinaryIO:
         file.close()
         raise OSError(f"{path} is no regular file")
     return file
+
+
+def hash_file(path: Path | str) -> str:
+    """The SHA-256 of a regular file, as hexadecimal digits; raises OSError like `open_regular`."""
+    digest = hashlib.sha256()
+    with open_regular(path) as file:
+        while block := file.read(_BLOCK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def read_head(path: Path | str, size: int) -> bytes:

@@ -77,6 +77,7 @@ class MeasuredRow(_Model):
     agent: NonEmpty
     case_id: NonEmpty
     status: Status
+    expected_skill: str = ""
     missing_evidence: tuple[str, ...]
     token_hits: dict[str, TokenHit | None]
     disallowed_hits: tuple[str, ...]
@@ -118,6 +119,8 @@ class UnitResult(MeasuredRow):
     started_at_utc: Timestamp | None = None
     ended_at_utc: Timestamp | None = None
     throttle_retries: Count = 0
+    stdout_sha256: Sha256 | None = None
+    stderr_sha256: Sha256 | None = None
 
 
 class Summary(_Model):

@@ -17,6 +17,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.results.batch_folder import TRANSCRIPTS
 from routing_action.results.model import UnitResult
 from routing_action.results.read import stream_rows
+from routing_action.results.transcripts import is_genuine
 
 CONTEXT_LINES = 2
 MAX_LINE_BYTES = 4000
@@ -63,11 +64,13 @@ def stream_units(paths: Sequence[Path]) -> Iterator[UnitRecord]:
 
 
 def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...]:
-    """The lines around the row's hits, in their order; empty where there are none."""
+    """The lines around the row's hits, in their order; none of a transcript that was changed."""
     hits = [hit.source_detail for hit in row.token_hits.values() if hit is not None]
     wanted = sorted({int(at[1]) for hit in hits if (at := _PLACE.search(hit))})
     folder = results_file.parent / TRANSCRIPTS
     if not wanted or not _ID.fullmatch(row.unit_run_id) or folder.is_symlink():
+        return ()
+    if not is_genuine(results_file, row):
         return ()
     try:
         path = folder / f"{row.unit_run_id}.stdout"

@@ -34,6 +34,8 @@ class RunRecord:
     cli_version: str | None = None
     model: str | None = None
     matched_log_file: str | None = None
+    sha256s: tuple[str | None, str | None] = (None, None)
+    """Those of the transcripts of stdout and stderr."""
 
 
 def build_row(
@@ -100,6 +102,8 @@ def build_row(
         started_at_utc=run.started_at_utc,
         ended_at_utc=run.ended_at_utc,
         notes=clean((*run.notes, *reading.notes)),
+        stdout_sha256=run.sha256s[0],
+        stderr_sha256=run.sha256s[1],
     )
 
 

@@ -101,6 +101,7 @@ class _Run:
     judge: CaseJudge
     taken: int = 0
     tails: tuple[bytes, bytes] = (b"", b"")
+    sha256s: tuple[str | None, str | None] = (None, None)
     over_budget: bool = False
 
 
@@ -184,6 +185,7 @@ class UnitRunner:
             cli_version=launch.cli_version or await self._version(run, reading, end),
             model=launch.model,
             matched_log_file=log_file,
+            sha256s=run.sha256s,
         )
         row = build_row(
             run.unit, run.unit_run_id, record, verdict, reading, evidence, self.parts.redactor
@@ -247,6 +249,7 @@ class UnitRunner:
             hurry=self.parts.stop.hurry,
         )
         run.taken, run.tails = stdout.taken, (stdout.tail, stderr.tail)
+        run.sha256s = (stdout.sha256, stderr.sha256)
         return result
 
     def _is_settled(self, run: _Run) -> bool:

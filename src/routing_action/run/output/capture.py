@@ -5,6 +5,7 @@ Holds no more than one line, and takes no notice of what the lines say.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -93,6 +94,7 @@ class TranscriptSink:
         self._settled = settled
         self._taken = 0
         self._tail = b""
+        self._digest = hashlib.sha256()
         self._descriptor = _create(path)
 
     @property
@@ -115,6 +117,11 @@ class TranscriptSink:
         """The end of what is in the file, at most `TAIL_BYTES` of it."""
         return self._tail
 
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of what was written, in hexadecimal digits."""
+        return self._digest.hexdigest()
+
     def write(self, chunk: bytes) -> None:
         """Redact, store and hand on; the file comes first, so that it lacks nothing."""
         self._taken += len(chunk)
@@ -135,6 +142,7 @@ class TranscriptSink:
         view = memoryview(data)
         while view:
             view = view[os.write(self._descriptor, view) :]
+        self._digest.update(data)
         self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
         self._lines.feed(data)
 
