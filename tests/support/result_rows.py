@@ -34,7 +34,7 @@ def make_row(number: int = 1, **changes: Any) -> UnitResult:  # noqa: ANN401 - a
         "case_id": "one",
         "category": "",
         "status": Status.PASS,
-        "expected_skill": "foo",
+        "expected_skill": "",
         "source": "cli_output",
         "matched_evidence": ("foo",),
         "missing_evidence": (),

@@ -139,6 +139,20 @@ def _check_counts(head: BatchHead, rows: Sequence[MeasuredRow], path: Path) -> N
                 field=f"results[{place}].status",
                 remedy=_DAMAGED,
             )
+        if row.status is Status.PASS and not _proves_its_skill(row):
+            raise DocumentError(
+                f"{row.agent}:{row.case_id} passes without evidence of {row.expected_skill}",
+                file=str(path),
+                field=f"results[{place}].token_hits",
+                remedy=_DAMAGED,
+            )
+
+
+def _proves_its_skill(row: MeasuredRow) -> bool:
+    """Whether the expected skill has a hit that can prove it; an alias of it has another name."""
+    own = row.token_hits.get(row.expected_skill)
+    hits = [own] if row.expected_skill in row.token_hits else row.token_hits.values()
+    return not row.expected_skill or any(hit is not None and hit.tier <= 2 for hit in hits)
 
 
 def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
