@@ -42,8 +42,8 @@ def test_g1_an_agent_writes_an_artifact_of_a_later_attempt(change: PullRequest) 
     change.propose(stolen(f"mkdir -p '{inner}'", f"cp '{forged}/results.json' '{inner}/'"))
     change.forge(forged, 9, deploy="pass", notes="pass")
     found = change.check()
-    assert found.is_red
-    assert "lies in the artifact routing-results-claude-a1" in found.outputs["log"]
+    assert found.row("deploy")["kind"] == "REGRESSION"
+    assert list(change.gate.legs.rglob("*-a9")) == []
 
 
 def test_g1_an_artifact_speaks_for_another_leg(change: PullRequest) -> None:
@@ -66,7 +66,7 @@ if os.fork(): os._exit(0)
 for number in range(3): os.close(number)
 end = time.time() + 15
 while time.time() < end:
-    for path in glob.glob(LEG + '/*/results.json'):
+    for path in glob.glob(LEG + '/**/results.json', recursive=True):
         try: batch = json.load(open(path))
         except ValueError: continue
         if not batch['complete']: continue
@@ -85,7 +85,7 @@ while time.time() < end:
 
 def test_g2_a_child_that_hides_rewrites_the_results(change: PullRequest) -> None:
     """It leaves its session and its environment, and waits for the file."""
-    leg = change.leg_folder()
+    leg = change.runner("claude")
     script = change.folder / "late.py"
     script.write_text(LATE.replace("LEG", repr(str(leg))), encoding="utf-8")
     change.propose(stolen(f"env -i '{sys.executable}' '{script}' </dev/null >/dev/null 2>&1"))

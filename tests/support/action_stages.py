@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from routing_action.action.inputs import variable
-from tests.support.command_line import Finished, run_command
+from tests.support.command_line import ROOT, Finished, run_command
 
 _OUTPUT = re.compile(r"^([\w-]+)<<(\S+)\n(.*?)\n\2\n", re.MULTILINE | re.DOTALL)
 _SECRETS = re.compile(r"_API_KEY$|_TOKEN$|_TEMPLATE$")
@@ -71,6 +73,18 @@ class Job:
             "leg": self.outputs.get("key", ""),
         }
         return done
+
+    def start(self, name: str, **inputs: str) -> subprocess.Popen[str]:
+        """Start one stage as a process of its own, as a runner does; both streams are one."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "routing_action", "action", name],
+            cwd=self.root,
+            env={**self.environment(inputs), "PYTHONPATH": str(ROOT / "src")},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     def use(self, command: str, **inputs: str) -> dict[str, str]:
         """`uses:` of the action up to its main step; the outputs, with the intended exit code."""

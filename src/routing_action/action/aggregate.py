@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from routing_action.action.custody import check_custody, find_notes
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import DELTA_FILE, ERROR_FILE
@@ -69,9 +70,15 @@ def _judge_all(step: Step, legs: Path) -> Delta:
     judged = _judge(step, jobs, legs)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
-    measured = set(judged.keys)
-    delta = with_legs(judged.delta, jobs, judge_legs(jobs, measured, read_unmeasured((legs,))))
-    return delta.model_copy(update={"pull_request": step.context.pull_request})
+    attempt = step.context.run_attempt
+    measured = {batch.key for batch in judged.batches}
+    reasons = (
+        *check_custody(judged.batches, jobs, step.root, attempt),
+        *judge_legs(jobs, measured, read_unmeasured((legs,))),
+    )
+    delta = with_legs(judged.delta, jobs, reasons)
+    notes = (*delta.notes, *find_notes(judged.batches, jobs, attempt))
+    return delta.model_copy(update={"pull_request": step.context.pull_request, "notes": notes})
 
 
 def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:

@@ -6,8 +6,9 @@ its results or its marker, and by the plan that made the matrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -46,6 +47,7 @@ class _Leg(BaseModel):
 
     key: str
     agent: str
+    case_ids: str = ""
 
 
 class _Matrix(BaseModel):
@@ -54,16 +56,32 @@ class _Matrix(BaseModel):
     include: tuple[_Leg, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The SHA-256 of the results.json that a leg wrote in an attempt of the run."""
+
+    key: str
+    attempt: int
+    sha256: str
+
+
+_DIGEST = re.compile(r"(?P<key>.+)-a(?P<attempt>[1-9]\d{0,5}):(?P<sha256>[0-9a-f]{64})")
 _NEEDS = TypeAdapter(dict[str, _Need])
 
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs before this one: how each ended, the legs that a plan asked for, and its status."""
+    """The jobs before this one: how each ended, the legs that a plan asked for, and its status.
+
+    `legs` has the agent of each key, `case_ids` its cases where the plan names them, `digests`
+    what the legs' jobs pass on of their results.
+    """
 
     results: Mapping[str, str]
     legs: Mapping[str, str]
     nothing_to_run: bool
+    case_ids: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    digests: tuple[Digest, ...] = ()
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -74,7 +92,8 @@ class Jobs:
 def parse_jobs(text: str) -> Jobs:
     """The `needs` context as JSON; empty text means that nothing is known of the jobs.
 
-    An output called `matrix` that a plan wrote holds the legs, `status` whether it had any.
+    An output called `matrix` that a plan wrote holds the legs, `status` whether it had any. Each
+    output whose name begins with `digest` may be that of a leg.
     """
     try:
         needs = _NEEDS.validate_json(text) if text.strip() else {}
@@ -83,23 +102,30 @@ def parse_jobs(text: str) -> Jobs:
             "input needs: not the JSON of a needs context",
             remedy="write `needs: ${{ toJSON(needs) }}`",
         ) from None
-    legs: dict[str, str] = {}
-    for need in needs.values():
-        legs |= _legs_of(need.output("matrix"))
+    legs = [leg for need in needs.values() for leg in _legs_of(need.output("matrix"))]
     return Jobs(
         results={name: need.result for name, need in needs.items()},
-        legs=legs,
+        legs={leg.key: leg.agent for leg in legs},
         nothing_to_run=any(need.output("status") == NOTHING_TO_RUN for need in needs.values()),
+        case_ids={leg.key: frozenset(leg.case_ids.split(",")) for leg in legs if leg.case_ids},
+        digests=tuple(one for need in needs.values() for one in _digests_of(need.outputs or {})),
     )
 
 
-def _legs_of(text: str) -> dict[str, str]:
-    """The agent of each key in a plan's matrix; empty for an output of another kind."""
+def _legs_of(text: str) -> tuple[_Leg, ...]:
+    """The legs of a plan's matrix; none for an output of another kind."""
     try:
-        matrix = _Matrix.model_validate_json(text)
+        return _Matrix.model_validate_json(text).include
     except ValidationError:
-        return {}
-    return {leg.key: leg.agent for leg in matrix.include}
+        return ()
+
+
+def _digests_of(outputs: Mapping[str, str]) -> Iterator[Digest]:
+    """A leg that wrote none, and an output of another kind, are passed over."""
+    for name, value in outputs.items():
+        match = _DIGEST.fullmatch(value.strip()) if name.startswith("digest") else None
+        if match:
+            yield Digest(match["key"], int(match["attempt"]), match["sha256"])
 
 
 def judge_legs(jobs: Jobs, measured: Iterable[str], unmeasured: Iterable[str]) -> tuple[str, ...]:

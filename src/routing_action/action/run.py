@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from routing_action.action.custody import name_digest
+from routing_action.action.handover import hand_over, make_private
 from routing_action.action.inputs import Inputs
 from routing_action.action.legs import NOTHING_TO_RUN
+from routing_action.action.runner_files import RunnerFiles
 from routing_action.action.step import Step
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_agents
 from routing_action.agents.provider import Provider
 from routing_action.errors import ExitCode, HarnessError
-from routing_action.files.atomic import write_atomically
 from routing_action.report.escape import code_block, code_span
-from routing_action.results.batch_folder import RESULTS_FILE
-from routing_action.results.find import MARKER_FILE, NotMeasured
+from routing_action.report.terminal.console import ConsoleStyle, render_console
+from routing_action.results.batch_folder import RESULTS_FILE, render_results
 from routing_action.results.model import Results
-from routing_action.results.read import read_results
+from routing_action.results.rerun import run_program
+from routing_action.run.batch import judge_run
 from routing_action.run.settings import agent_templates
 from routing_action.run.workspace.agent_home import find_login_files
-
-MARKERS = "not-measured"
 
 _SUMMARY_CHARACTERS = 200_000
 _RUN = (
@@ -48,11 +52,12 @@ def run_leg(step: Step) -> ExitCode:
     if not step.inputs.text("replay"):
         missing = missing_credentials(providers, step.environ, from_fork=step.context.from_fork)
     agents = [one.name for one in providers if one.name not in missing]
-    _leave_markers(step, missing)
+    _say_unmeasured(step, missing)
     if not agents:
+        hand_over(Path(step.variable("ROUTING_FOLDER")), missing)
         step.output(status="not-measured")
         return ExitCode.PASSED
-    return _measure(step, agents)
+    return _measure(step, agents, missing)
 
 
 def missing_credentials(
@@ -82,47 +87,77 @@ def _can_log_in(provider: Provider, environ: Mapping[str, str]) -> bool:
     return bool(find_login_files(provider, environ))
 
 
-def _leave_markers(step: Step, reasons: Mapping[str, str]) -> None:
-    """One for each agent, where `results.find` finds it below the leg's folder."""
-    folder = Path(step.variable("ROUTING_FOLDER")) / MARKERS
+def _say_unmeasured(step: Step, reasons: Mapping[str, str]) -> None:
     for agent, reason in reasons.items():
-        marker = NotMeasured(agent=agent, reason=reason).model_dump_json()
-        write_atomically(folder / agent / MARKER_FILE, marker + "\n")
         step.say("warning", f"{agent} was not measured: {reason}")
         step.summarise(f"**{code_span(agent)} was not measured:** {code_span(reason)}\n")
 
 
-def _measure(step: Step, agents: Sequence[str]) -> ExitCode:
+def _measure(step: Step, agents: Sequence[str], missing: Mapping[str, str]) -> ExitCode:
+    """Run the leg in a folder that agents do not know; what is uploaded is made of it afterwards.
+
+    The results are those that this process holds, never a file that an agent could have changed.
+    """
     folder = Path(step.variable("ROUTING_FOLDER"))
-    pointer = folder.parent / f"{folder.name}.batch"
-    code, text = step.call(run_arguments(step, agents, folder, pointer))
+    private, files = make_private(step), RunnerFiles(step.environ)
+    code, text = step.call(run_arguments(step, agents, private), partial(_show, folder))
+    changed = files.restore()
+    if changed:
+        names = ", ".join(changed)
+        step.say("warning", f"an agent wrote into files of the runner; taken out again: {names}")
     if code == ExitCode.NOTHING_TO_RUN:
-        _leave_markers(step, dict.fromkeys(agents, "the filters left no case to run"))
+        found = dict.fromkeys(agents, "the filters left no case to run")
+        _say_unmeasured(step, found)
+        hand_over(folder, {**missing, **found}, private)
         step.output(status=NOTHING_TO_RUN)
         return ExitCode.PASSED
-    if text:
-        key = code_span(step.variable("ROUTING_LEG"))
-        body = code_block(text, limit=_SUMMARY_CHARACTERS)
-        step.summarise(f"### {key}, attempt {step.context.run_attempt}\n\n{body}\n")
-    if pointer.is_file():
-        _describe(step, Path(pointer.read_text("utf-8").strip()))
-    if code > ExitCode.GATE_FAILED:
-        return _fail(step, "run", code)
+    results = _parse(text)
+    batch = hand_over(folder, missing, private, results)
+    if results is not None and batch is not None:
+        _describe(step, results, batch)
+    if code > ExitCode.GATE_FAILED or results is None:
+        return _fail(step, "run", code or ExitCode.HARNESS)
     step.output(status="failed" if code else "passed")
     return ExitCode.PASSED
 
 
-def run_arguments(step: Step, agents: Sequence[str], folder: Path, batch_file: Path) -> list[str]:
-    """`run` for one leg: its batch goes into `folder`, the batch's path into `batch_file`."""
+def _parse(text: str) -> Results | None:
+    """What `run --format=json` printed; None where it could not work."""
+    try:
+        return Results.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def _show(folder: Path, text: str) -> str:
+    """The results as a person reads them, where they will be found."""
+    results = _parse(text)
+    return text if results is None else _table(results, folder / results.batch_run_id)
+
+
+def _table(results: Results, batch: Path) -> str:
+    reason = judge_run(results, results.options.fail_on_infra)[1]
+    text = render_console(
+        results,
+        reason=reason,
+        artifacts=str(batch),
+        program=run_program(),
+        style=ConsoleStyle(),
+    )
+    return f"{text}\n"
+
+
+def run_arguments(step: Step, agents: Sequence[str], private: Path) -> list[str]:
+    """`run` for one leg: its batch goes into `private`, its results to stdout."""
     return [
         "run",
         f"--agents={','.join(agents)}",
         *_flags(step.inputs, _RUN),
         f"--matrix-key={step.variable('ROUTING_LEG')}",
         f"--attempt={step.context.run_attempt}",
-        f"--artifacts-root={folder}",
-        f"--batch-file={batch_file}",
         *step.inputs.words("extra-arguments"),
+        f"--artifacts-root={private}",
+        "--format=json",
     ]
 
 
@@ -135,12 +170,15 @@ def _flags(inputs: Inputs, names: Sequence[str]) -> Iterator[str]:
             yield f"--{name}={value}"
 
 
-def _describe(step: Step, batch: Path) -> None:
-    results: Results = read_results(batch / RESULTS_FILE)
+def _describe(step: Step, results: Results, batch: Path) -> None:
+    key, attempt = step.variable("ROUTING_LEG"), step.context.run_attempt
+    body = code_block(_table(results, batch), limit=_SUMMARY_CHARACTERS)
+    step.summarise(f"### {code_span(key)}, attempt {attempt}\n\n{body}\n")
     step.output(
         batch_run_id=results.batch_run_id,
         artifact_dir=str(batch),
         counts=results.summary.model_dump_json(by_alias=True),
+        digest=name_digest(key, attempt, render_results(results)),
     )
 
 

@@ -17,7 +17,7 @@ from routing_action.action.inputs import (
 from routing_action.action.step import Step, read_step
 from routing_action.errors import ExitCode, RoutingActionError, UsageError
 
-STAGES = ("prepare", "fetch", "main", "publish")
+STAGES = ("prepare", "fetch", "main", "handover", "publish")
 
 
 def run_stage(name: str, run_command: Callable[[list[str]], int]) -> int:
@@ -56,6 +56,10 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
     """Only the module that is asked for is imported."""
     if name == "prepare":
         return _prepare
+    if name == "handover":
+        from routing_action.action.handover import hand_over_killed  # noqa: PLC0415
+
+        return hand_over_killed
     stage = step.variable("ROUTING_STAGE") if name == "main" else name
     if stage in ("plan", "run"):
         from routing_action.action.run import plan_legs, run_leg  # noqa: PLC0415

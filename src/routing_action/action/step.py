@@ -79,16 +79,17 @@ class Step:
         with _without_commands():
             _write(text)
 
-    def call(self, arguments: list[str]) -> tuple[int, str]:
+    def call(self, arguments: list[str], show: Callable[[str], str] = str) -> tuple[int, str]:
         """Run a command of the command line; its exit code, and what it wrote to stdout.
 
-        That text and its lifecycle lines reach the log too, where the runner obeys none of it.
+        The log gets its lifecycle lines and what `show` makes of that text; the runner obeys none
+        of it.
         """
         shown = io.StringIO()
         with _without_commands():
             with redirect_stdout(shown):
                 code = self.run_command(arguments)
-            _write(shown.getvalue())
+            _write(show(shown.getvalue()))
         return code, shown.getvalue()
 
 

@@ -49,10 +49,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The delta; None where the cases have no baseline. `keys` are those of what was read."""
+    """The delta, None where the cases have no baseline, and what was read for it."""
 
     delta: Delta | None
-    keys: frozenset[str]
+    batches: tuple[MeasuredBatch, ...]
     cases: Path
 
 
@@ -78,10 +78,9 @@ def judge(
     gc.set_threshold(100_000, 50, 100)
     unmeasured = read_unmeasured(asked.folders)
     batches = _read(asked, bool(unmeasured))
-    keys = frozenset(batch.key for batch in batches)
     place = locate_files(batches, root, cases=asked.cases, baseline=asked.baseline)
     if place.baseline is None and not needs_baseline:
-        return Judged(None, keys, place.cases)
+        return Judged(None, tuple(batches), place.cases)
     by_commit = asked.merge_base_of or asked.baseline_ref
     request = BaselineRequest(
         place.baseline or find_baseline_file(root),
@@ -102,7 +101,7 @@ def judge(
         edited=edited_cases(baselines.commit, corpus, root, history),
         program=program,
     )
-    return Judged(delta, keys, place.cases)
+    return Judged(delta, tuple(batches), place.cases)
 
 
 def _read(asked: Judgement, marked: bool) -> Sequence[MeasuredBatch]:

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import EndedBy
+from routing_action.files.plain_files import open_regular
 from routing_action.results.model import Count, Options, Timestamp, UnitResult, Uuid4
 
 JOURNAL_FILE = "journal.jsonl"
@@ -158,6 +159,16 @@ class Journal:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def read_journal(path: Path) -> EarlierRun:
+    """What a journal says that no batch works on, as in an artifact; raises as `look` does."""
+    try:
+        with open_regular(path) as file:
+            return _read(file.fileno(), path)[0]
+    except OSError as error:
+        cause = f"cannot be read: {error.strerror or 'it is no regular file'}"
+        raise DocumentError(cause, file=str(path), line=1, remedy=_REMEDY) from None
 
 
 def _lock(descriptor: int) -> bool:

@@ -23,17 +23,17 @@ def words(inputs: Inputs) -> list[str]:
     """The run of a leg called `k` in its second attempt."""
     context = Context(run_attempt=2)
     step = Step({"ROUTING_LEG": "k"}, inputs, context, Path(), run_command=lambda _: 0)
-    return run_arguments(step, ["claude"], Path("f"), Path("b"))
+    return run_arguments(step, ["claude"], Path("f"))
 
 
 def test_a_leg_without_inputs_runs_every_case_of_its_agent() -> None:
     """Only what names the leg is given."""
-    expected = ["run", "--agents=claude", "--matrix-key=k", "--attempt=2", "--artifacts-root=f"]
-    assert words(Inputs({})) == [*expected, "--batch-file=b"]
+    expected = ["run", "--agents=claude", "--matrix-key=k", "--attempt=2"]
+    assert words(Inputs({})) == [*expected, "--artifacts-root=f", "--format=json"]
 
 
 def test_every_input_of_a_leg_reaches_the_run() -> None:
-    """A list by commas, extra arguments last, where they win."""
+    """A list by commas; extra arguments win over all but the place and form of the results."""
     inputs = given_inputs(
         categories="x\ny", case_ids="a", cases="c.json", skills="s", timeout_seconds="9",
         idle_timeout_seconds="8", max_parallel="7", trials="3", confirm="2", shard="1/2",
@@ -46,7 +46,7 @@ def test_every_input_of_a_leg_reaches_the_run() -> None:
         "--shard=1/2", "--replay=r",
     ):  # fmt: skip
         assert word in found
-    assert found[-2:] == ["--seed", "1"]
+    assert found[-4:-2] == ["--seed", "1"]
 
 
 def test_a_value_never_becomes_a_flag() -> None:

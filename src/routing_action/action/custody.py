@@ -1,0 +1,155 @@
+"""Sees that what the gate reads is what the legs' harness wrote, and what was planned.
+
+A leg hands the digest of its results.json on through the workflow, where no agent reaches it;
+docs/how-to/pass-digests-on.md shows how. Artifact, plan, journal and transcripts must agree too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from routing_action.action.legs import Digest, Jobs
+from routing_action.errors import DocumentError
+from routing_action.files.plain_files import hash_file
+from routing_action.results.journal import JOURNAL_FILE, read_journal
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.model import UnitResult
+from routing_action.results.read import read_results
+from routing_action.results.transcripts import check_transcripts
+
+HOW = "docs/how-to/pass-digests-on.md"
+NO_DIGESTS = (
+    "the workflow passes no digests on, so nothing tells whether results were changed after their "
+    f"leg wrote them; {HOW} shows the one line that each leg needs"
+)
+_AGAIN = "run the leg again, and see in its log what changed the file"
+_MOST = 10
+
+
+def name_digest(key: str, attempt: int, results: str) -> str:
+    """The digest of a results.json's text, with the leg and the attempt that it is of."""
+    return f"{key}-a{attempt}:{hashlib.sha256(results.encode()).hexdigest()}"
+
+
+def check_custody(
+    batches: Sequence[MeasuredBatch], jobs: Jobs, root: Path, attempt: int
+) -> tuple[str, ...]:
+    """One sentence for everything that does not agree; empty where all does.
+
+    `batches` are all that was read, `attempt` the run's own.
+    """
+    newest = _newest(batches)
+    faults = [*_check_digests(batches, newest, jobs.digests, attempt)]
+    for batch in newest:
+        faults += [*_check_plan(batch, jobs), *_check_config(batch, root)]
+        if batch.complete:
+            faults += _check_files(Path(batch.file))
+    return tuple(faults)
+
+
+def find_notes(batches: Sequence[MeasuredBatch], jobs: Jobs, attempt: int) -> tuple[str, ...]:
+    """What a reader is to know of the custody of results that are not at fault."""
+    if not batches:
+        return ()
+    if not jobs.digests:
+        return (NO_DIGESTS,)
+    known = {(one.key, one.attempt) for one in jobs.digests}
+    bare = [one.key for one in _newest(batches) if (one.key, one.attempt) not in known]
+    names = ", ".join(bare)
+    return (f"GitHub no longer has the digests of an earlier attempt: {names}",) if bare else ()
+
+
+def _newest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
+    best = {batch.key: batch.attempt for batch in sorted(batches, key=lambda one: one.attempt)}
+    return [batch for batch in batches if batch.attempt == best[batch.key]]
+
+
+def _check_digests(
+    batches: Sequence[MeasuredBatch],
+    newest: Sequence[MeasuredBatch],
+    digests: Iterable[Digest],
+    attempt: int,
+) -> Iterator[str]:
+    """Digests of every file that counts, as far as the workflow passes any on."""
+    due: dict[tuple[str, int], set[str]] = {}
+    for digest in digests:
+        due.setdefault((digest.key, digest.attempt), set()).add(digest.sha256)
+    for batch in newest if due else ():
+        expected = due.get((batch.key, batch.attempt))
+        name = _name(batch.key, batch.attempt)
+        if expected is None and batch.attempt == attempt:
+            yield (
+                f"{name}: no job passes the digest of its results on, while other legs' are "
+                f"passed; give this leg an output of its own ({HOW})"
+            )
+        elif expected is not None and expected != {hash_file(batch.file)}:
+            yield f"{name}: results.json was changed after its leg wrote it; {_AGAIN}"
+    for key, of in due:
+        if not any(batch.key == key and batch.attempt >= of for batch in batches):
+            yield f"{_name(key, of)}: its leg wrote results, and they are not there; {_AGAIN}"
+
+
+def _name(key: str, attempt: int) -> str:
+    return f"routing-results-{key}-a{attempt}"
+
+
+def _check_plan(batch: MeasuredBatch, jobs: Jobs) -> Iterator[str]:
+    """A leg measures its own cases on its own agent, and its rows are of those."""
+    options, name = batch.options, _name(batch.key, batch.attempt)
+    agents, cases = set(options.agents), set(options.selected_case_ids)
+    agent, planned = jobs.legs.get(batch.key), jobs.case_ids.get(batch.key)
+    if agent is not None and agents != {agent}:
+        yield f"{name}: measured {_list(agents)}, while the plan has {agent} for this leg"
+    if planned and cases != planned:
+        yield (
+            f"{name}: its cases are not those of the plan ({_list(cases ^ planned)}); pass "
+            "`case-ids: ${{ matrix.case_ids }}` to the leg"
+        )
+    strange = {
+        f"{row.agent}:{row.case_id}"
+        for row in batch.rows
+        if row.agent not in agents or row.case_id not in cases
+    }
+    if strange:
+        yield f"{name}: has rows that its leg did not select: {_list(strange)}; {_AGAIN}"
+
+
+def _check_config(batch: MeasuredBatch, root: Path) -> Iterator[str]:
+    """The description of the user's own agents is that of the tree, where it is a file of it."""
+    file = batch.options.config_file
+    path = root / (file or "")
+    if not file or Path(file).is_absolute() or not path.is_file():
+        return
+    if batch.options.config_sha256 != hash_file(path):
+        name = _name(batch.key, batch.attempt)
+        yield f"{name}: measured with another version of {file}; measure this commit again"
+
+
+def _check_files(file: Path) -> Iterator[str]:
+    """Rows against journal and transcripts, which only the harness has written."""
+    try:
+        rows = read_results(file).results
+        journal = file.parent / JOURNAL_FILE
+        if journal.exists():
+            yield from _compare(rows, journal)
+        for row in rows:
+            check_transcripts(file, row)
+    except DocumentError as error:
+        yield error.cause
+
+
+def _compare(rows: Sequence[UnitResult], journal: Path) -> Iterator[str]:
+    written = read_journal(journal).rows
+    found = {(row.agent, row.case_id, row.trial): row for row in rows}
+    differ = [key for key in found.keys() | written.keys() if found.get(key) != written.get(key)]
+    if differ:
+        names = _list({f"{agent}:{case_id} trial {trial}" for agent, case_id, trial in differ})
+        yield f"{journal}: results.json beside it says something else of {names}; {_AGAIN}"
+
+
+def _list(names: Iterable[str]) -> str:
+    found = sorted(names)
+    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    return ", ".join(found[:_MOST]) + more
