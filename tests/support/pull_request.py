@@ -131,9 +131,11 @@ class PullRequest:
             shutil.copytree(found["folder"], self.gate.legs / found["artifact-name"])
         return found
 
-    def judge(self, **inputs: str) -> Verdict:
-        """The aggregation, told that all jobs succeeded unless said otherwise."""
+    def judge(self, attempt: int = 1, **inputs: str) -> Verdict:
+        """The aggregation, told that all jobs succeeded unless said otherwise; again if need be."""
         gate = self.gate
+        gate.attempt = attempt
+        shutil.rmtree(gate.legs.with_name("report-aggregate-routing"), ignore_errors=True)
         asked = {"agents": "claude", "needs": json.dumps(SUCCESS), **inputs}
         found = gate.use("aggregate", **asked)
         return Verdict(gate, found)
