@@ -142,6 +142,7 @@ def test_g2_the_journal_that_an_agent_changes_is_red(change: PullRequest) -> Non
     assert any("claude:deploy trial 1" in one for one in found.delta["errors"])
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks into /proc")
 def test_g1_the_private_folder_stands_in_no_environment(change: PullRequest) -> None:
     """Neither in the agent's own, nor in that of a process above it, nor on a command line."""
     code = (

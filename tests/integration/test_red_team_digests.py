@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.command_line import run_command
 from tests.support.pull_request import FILES, STEAL, PullRequest, Verdict
 from tests.support.result_rows import write_results
 
@@ -256,3 +257,18 @@ def test_g1_rows_outside_the_selection_are_red(change: PullRequest) -> None:
     drop_journal(file)
     rewrite(file, lambda one: one["options"].update(selected_case_ids=["notes"]))
     assert has(judge(change), "rows that its leg did not select: claude:deploy")
+
+
+def test_g2_a_changed_transcript_is_not_judged_again(change: PullRequest) -> None:
+    """`evaluate` names the file and the row of it."""
+    change.propose({"README.md": "x"})
+    batch = Path(change.measure()["artifact-dir"])
+    row = json.loads((batch / "results.json").read_text("utf-8"))["results"][0]
+    file = batch / "transcripts" / f"{row['unit_run_id']}.stdout"
+    words = ("evaluate", "--agent", "claude", "--stdout", str(file), "--token", "deploying")
+    environ = change.job("claude").environment({})
+    assert run_command(words, change.checkout.path, environ).code == 0
+    file.write_bytes(file.read_bytes().replace(b"deploying", b"decoying-"))
+    done = run_command(words, change.checkout.path, environ)
+    assert done.code == 2
+    assert f"{file}: the transcript was changed after it was written (claude:deploy)" in done.stderr

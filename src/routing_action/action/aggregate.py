@@ -73,7 +73,7 @@ def _judge_all(step: Step, legs: Path) -> Delta:
     attempt = step.context.run_attempt
     measured = {batch.key for batch in judged.batches}
     reasons = (
-        *check_custody(judged.batches, jobs, step.root, attempt),
+        *check_custody(judged.batches, jobs, attempt),
         *judge_legs(jobs, measured, read_unmeasured((legs,))),
     )
     delta = with_legs(judged.delta, jobs, reasons)

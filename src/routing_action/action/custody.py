@@ -33,9 +33,7 @@ def name_digest(key: str, attempt: int, results: str) -> str:
     return f"{key}-a{attempt}:{hashlib.sha256(results.encode()).hexdigest()}"
 
 
-def check_custody(
-    batches: Sequence[MeasuredBatch], jobs: Jobs, root: Path, attempt: int
-) -> tuple[str, ...]:
+def check_custody(batches: Sequence[MeasuredBatch], jobs: Jobs, attempt: int) -> tuple[str, ...]:
     """One sentence for everything that does not agree; empty where all does.
 
     `batches` are all that was read, `attempt` the run's own.
@@ -43,7 +41,7 @@ def check_custody(
     newest = _newest(batches)
     faults = [*_check_digests(batches, newest, jobs.digests, attempt)]
     for batch in newest:
-        faults += [*_check_plan(batch, jobs), *_check_config(batch, root)]
+        faults += _check_plan(batch, jobs)
         if batch.complete:
             faults += _check_files(Path(batch.file))
     return tuple(faults)
@@ -114,17 +112,6 @@ def _check_plan(batch: MeasuredBatch, jobs: Jobs) -> Iterator[str]:
     }
     if strange:
         yield f"{name}: has rows that its leg did not select: {_list(strange)}; {_AGAIN}"
-
-
-def _check_config(batch: MeasuredBatch, root: Path) -> Iterator[str]:
-    """The description of the user's own agents is that of the tree, where it is a file of it."""
-    file = batch.options.config_file
-    path = root / (file or "")
-    if not file or Path(file).is_absolute() or not path.is_file():
-        return
-    if batch.options.config_sha256 != hash_file(path):
-        name = _name(batch.key, batch.attempt)
-        yield f"{name}: measured with another version of {file}; measure this commit again"
 
 
 def _check_files(file: Path) -> Iterator[str]:

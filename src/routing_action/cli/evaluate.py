@@ -22,6 +22,7 @@ from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
+from routing_action.results.transcripts import check_stored
 from routing_action.run.evaluate import (
     describe_evaluation,
     evaluate_case,
@@ -93,6 +94,7 @@ def command(
     end = RunEnd(exit_code=exit_code, timed_out=timed_out, stopped_early=stopped_early)
     context = ReadContext(skills_roots=roots)
     counted = subagent_loads == "count"
+    check_stored(stdout_file)
     stdout = read_lines(stdout_file)
     stderr: Iterable[bytes] = read_lines(stderr_file) if stderr_file else ()
     if case is None:

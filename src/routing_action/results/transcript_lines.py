@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from routing_action.corpus.baseline import Status
+from routing_action.errors import DocumentError
 from routing_action.results.batch_folder import TRANSCRIPTS
 from routing_action.results.model import UnitResult
 from routing_action.results.read import stream_rows
-from routing_action.results.transcripts import is_genuine
+from routing_action.results.transcripts import check_transcripts
 
 CONTEXT_LINES = 2
 MAX_LINE_BYTES = 4000
@@ -70,14 +71,13 @@ def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...
     folder = results_file.parent / TRANSCRIPTS
     if not wanted or not _ID.fullmatch(row.unit_run_id) or folder.is_symlink():
         return ()
-    if not is_genuine(results_file, row):
-        return ()
     try:
+        check_transcripts(results_file, row)
         path = folder / f"{row.unit_run_id}.stdout"
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             return tuple(_lines_around(file, wanted[:MAX_HITS]))
-    except OSError:
+    except (OSError, DocumentError):
         return ()
 
 
