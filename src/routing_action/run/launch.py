@@ -28,6 +28,7 @@ from routing_action.run.workspace.agent_home import (
     build_environment,
     make_agent_home,
 )
+from routing_action.run.workspace.custody import Custody
 from routing_action.run.workspace.missing_skills import (
     explain_missing,
     find_missing_skills,
@@ -45,6 +46,7 @@ from routing_action.run.workspace.template import (
     choose_temp_root,
     new_folder,
 )
+from routing_action.run.workspace.watch import Watch, watch_instructions, watch_program
 
 
 class ReplayLauncher:
@@ -106,12 +108,17 @@ class LiveLauncher:
         self._user_home = Path(settings.environ["HOME"]) if settings.environ.get("HOME") else None
         self._lock = threading.Lock()
         self._templates: dict[str, WorkspaceTemplate] = {}
+        self._offered: tuple[OfferedSkill, ...] = ()
         self._logs: dict[str, SessionLogs] = {}
         skills = settings.workspaces.skills
         self._skills = find_skills(skills) if skills else ()
         self._missing = {
             name: find_missing_skills(settings.root, one.skill_folders)
             for name, one in self._providers.items()
+        }
+        above = watch_instructions(settings.root.resolve() if self._shared else self._temp_root)
+        self._watches = {
+            name: (above, *self._watch_program(one)) for name, one in self._providers.items()
         }
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
@@ -139,6 +146,7 @@ class LiveLauncher:
                     supplement_reading, provider, None if self._shared else home.path, staged
                 ),
                 new_log_lines=self._log_reader(provider, home),
+                custody=self._custody(provider, workspace, home),
                 close=partial(self._take_away, folder, workspace),
             )
             undo.pop_all()
@@ -146,11 +154,9 @@ class LiveLauncher:
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """Those of the batch's template, or of the user's own tree where agents work in that."""
-        template = self._templates.get("")  # without the lock: one may just be made, for seconds
-        if template is None and not self._shared:
-            return ()
-        tree = template.path if template else self._settings.root
-        return find_offered(tree, self._providers.values(), self._skills)
+        if not self._shared:
+            return self._offered  # as they were before the first agent could change them
+        return find_offered(self._settings.root, self._providers.values(), self._skills)
 
     def missing_skills(self) -> tuple[str, ...]:
         """The skills of the repository that this checkout has not, and why, each path once."""
@@ -192,20 +198,40 @@ class LiveLauncher:
         return template.make_workspace(folder / "repo"), template.notes
 
     def _template(self, provider: Provider) -> WorkspaceTemplate:
-        """The batch's template; one more for each provider that skills are staged for."""
+        """The batch's template; one more for each provider that skills are staged for.
+
+        All are made before the first agent starts, which could change what they are made of.
+        """
         with self._lock:
             if "" not in self._templates:
-                self._templates[""] = WorkspaceTemplate.build(
-                    self._settings.root, self._temp_root, hidden=self._hidden
-                )
-            plain = self._templates[""]
-            if not self._skills:
-                return plain
-            if provider.name not in self._templates:
-                self._templates[provider.name] = plain.derive(
-                    lambda path: stage_skills(path, provider, self._skills, plain.keys)
-                )
-            return self._templates[provider.name]
+                self._make_templates()
+            return self._templates[provider.name if self._skills else ""]
+
+    def _make_templates(self) -> None:
+        root, temp = self._settings.root, self._temp_root
+        with ExitStack() as undo:
+            plain = WorkspaceTemplate.build(root, temp, hidden=self._hidden)
+            undo.callback(remove_tree, plain.path)
+            made = {"": plain}
+            for one in self._providers.values() if self._skills else ():
+                stage = partial(stage_skills, provider=one, skills=self._skills, keys=plain.keys)
+                made[one.name] = plain.derive(stage)
+                undo.callback(remove_tree, made[one.name].path)
+            undo.pop_all()
+        self._offered = find_offered(plain.path, self._providers.values(), self._skills)
+        self._templates = made
+
+    def _watch_program(self, provider: Provider) -> tuple[Watch, ...]:
+        """Of what starts an agent, as its own environment finds it."""
+        environ = self._settings.environ
+        return watch_program(build_command(provider, "", None, environ), environ.get("PATH"))
+
+    def _custody(self, provider: Provider, workspace: Path, home: AgentHome) -> Custody:
+        watches = self._watches[provider.name]
+        if self._shared:
+            return Custody(watches=watches)
+        sealed = {workspace: self._template(provider).seal, home.path: home.seal}
+        return Custody(sealed, workspace, watches)
 
     def _home(self, provider: Provider, folder: Path) -> AgentHome:
         if self._shared and self._user_home:

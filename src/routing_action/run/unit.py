@@ -30,6 +30,8 @@ from routing_action.run.rows import (
     make_excerpt,
 )
 from routing_action.run.settings import RunSettings
+from routing_action.run.witness import Witness
+from routing_action.run.workspace.custody import Custody
 
 
 @dataclass(slots=True)
@@ -38,8 +40,8 @@ class Launch:
 
     `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
     how much it is going to print, where that is known: in a replay. `supplement` adds what is
-    known of a run apart from its output. `close` takes everything away again and gives notes
-    about what it could not.
+    known of a run apart from its output. `custody` knows what it must find. `close` takes
+    everything away again and gives notes about what it could not.
     """
 
     argv: tuple[str, ...]
@@ -53,6 +55,7 @@ class Launch:
     output_bytes: int | None = None
     supplement: Callable[[Reading], Reading] = field(default=lambda reading: reading)
     new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
+    custody: Custody = field(default_factory=Custody)
     close: Callable[[], Sequence[str]] = field(default=lambda: ())
 
 
@@ -124,6 +127,7 @@ class UnitRunner:
         self.brakes = brakes
         self.unread_bytes = 0
         self._versions = VersionProbe()
+        self._witness = Witness()
 
     async def run(self, unit: Unit, unit_run_id: str) -> tuple[UnitResult, Reading]:
         """Run a unit once, to its end; what its transcript read as comes with its row.
@@ -159,7 +163,9 @@ class UnitRunner:
     async def _launched(self, run: _Run) -> tuple[UnitResult, Reading]:
         launch, evidence = run.launch, run.judge.evidence
         started = self.parts.ports.now()
-        result = await self._process(run)
+        output = Path(self.parts.folder.transcript_files(run.unit_run_id)[0])
+        async with self._witness.over(run.unit_run_id, run.unit.key, launch.custody, output):
+            result = await self._process(run)
         evidence.extend(run.judge.reader.finish(result.exit_code))
         reading = launch.supplement(run.judge.reader.reading)
         log_file = None

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from routing_action.agents.provider import Provider
 from routing_action.errors import HarnessError, UsageError
+from routing_action.run.workspace.seal import Seal, seal_file, seal_link
 
 _MOST_CREDENTIAL_BYTES = 1 << 20
 
@@ -62,11 +63,12 @@ _SHORTEST_PART = 16
 class AgentHome:
     """A home folder: one that was made for a unit, or the user's own.
 
-    `notes` say, for people, what was brought in or could not be.
+    `seal` is what was put into it. `notes` say, for people, what was brought in or could not be.
     """
 
     path: Path
     notes: tuple[str, ...] = ()
+    seal: Seal = field(default_factory=dict)
     is_users_own: bool = False
 
 
@@ -87,27 +89,30 @@ def make_agent_home(
     a path outside the home.
     """
     notes: list[str] = []
+    seal: dict[str, bytes] = {}
     try:
         destination.mkdir(mode=0o700, parents=True, exist_ok=True)
         home = destination.resolve()
         for folder in _folders_of(provider).values():
             _inside(home, folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         if cache_root is not None:
-            notes += [_link_cache(home, cache, cache_root) for cache in provider.shared_caches]
-        if user_home is not None:
-            for name in provider.credential_files:
-                source = login_source(provider, name, user_home, base_environ or {})
-                field = provider.credential_fields.get(name, "")
-                notes += _copy_login(name, source, home, field)
-        for name, text in provider.home_files.items():
-            if not _inside(home, name).exists():
-                _write_private(_inside(home, name), text.encode())
+            for cache in provider.shared_caches:
+                seal[str(PurePosixPath(cache))] = seal_link(_link_cache(home, cache, cache_root))
+                notes.append(f"{cache} is shared with other units")
+        for name, source in _logins(provider, user_home, base_environ or {}):
+            login, said = _read_login(name, source, provider.credential_fields.get(name, ""))
+            notes += said
+            if login:
+                seal[str(PurePosixPath(name))] = _write_private(_inside(home, name), login)
+        for name in provider.home_files.keys() - seal.keys():
+            text = provider.home_files[name].encode()
+            seal[str(PurePosixPath(name))] = _write_private(_inside(home, name), text)
     except OSError as error:
         raise HarnessError(
             f"an agent home could not be made in {destination}: {error.strerror or error}",
             remedy="free space in the temporary folder, or set TMPDIR to another one",
         ) from error
-    return AgentHome(home, tuple(notes))
+    return AgentHome(home, tuple(notes), seal)
 
 
 def build_environment(
@@ -163,40 +168,47 @@ def _inside(home: Path, relative: str) -> Path:
 
 
 def _link_cache(home: Path, cache: str, cache_root: Path) -> str:
-    """Link a cache folder of the home to the one that all units share."""
+    """Link a cache folder of the home to the one that all units share; gives that one's path."""
     shared = _inside(cache_root.resolve(), cache)
     shared.mkdir(parents=True, exist_ok=True)
     link = _inside(home, cache)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     link.symlink_to(shared, target_is_directory=True)
-    return f"{cache} is shared with other units"
+    return str(shared)
 
 
-def _copy_login(name: str, source: Path, home: Path, field: str) -> list[str]:
-    """Copy a login file where the user has one; what cannot be read is a note, no error.
+def _logins(
+    provider: Provider, user_home: Path | None, base: Mapping[str, str]
+) -> list[tuple[str, Path]]:
+    """Where each login file of the user's is looked for; none without the user's home."""
+    names = () if user_home is None else provider.credential_files
+    return [(name, login_source(provider, name, user_home or Path(), base)) for name in names]
 
-    With a field nothing else of the file comes along: hooks and servers are the user's own.
+
+def _read_login(name: str, source: Path, part: str) -> tuple[bytes, tuple[str, ...]]:
+    """A login file's content, where the user has one; what cannot be read is a note, no error.
+
+    With a part (a field) nothing else of the file comes along: hooks and servers are the user's.
     """
-    target = _inside(home, name)
     try:
         if not source.is_file() or source.stat().st_size > _MOST_CREDENTIAL_BYTES:
-            return []
+            return b"", ()
         login = source.read_bytes()
     except OSError as error:
-        return [f"the login file {name} could not be read: {error.strerror}"]
-    if field and not (login := _cut_out(login, field)):
-        return []
-    _write_private(target, login)
-    what = f"{field} of {name}" if field else f"the login file {name}"
-    return [f"{what} was copied into the agent's home"]
+        return b"", (f"the login file {name} could not be read: {error.strerror}",)
+    if part:
+        login = _cut_out(login, part)
+    what = f"{part} of {name}" if part else f"the login file {name}"
+    return login, (f"{what} was copied into the agent's home",) if login else ()
 
 
-def _write_private(target: Path, content: bytes) -> None:
-    """Make a new file that the owner alone can read."""
+def _write_private(target: Path, content: bytes) -> bytes:
+    """Make a new file that the owner alone can read; gives what stands for it in a seal."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(target, flags, 0o600), "wb") as file:
         file.write(content)
+    return seal_file(content)
 
 
 def _cut_out(text: bytes, field: str) -> bytes:

@@ -18,6 +18,7 @@ from routing_action.errors import HarnessError
 from routing_action.files.removal import remove_tree
 from routing_action.git.command import NEUTRAL_EMAIL, NEUTRAL_NAME, run_git
 from routing_action.run.workspace.answer_keys import AnswerKeys
+from routing_action.run.workspace.seal import Seal, seal_tree
 from routing_action.run.workspace.visible_files import copy_tree, read_repository
 
 # The user section lets an agent commit without a configuration of its own. git-config(1),
@@ -39,12 +40,13 @@ _ATTRIBUTES = "* -text -filter -ident !working-tree-encoding\n"
 class WorkspaceTemplate:
     """The repository as agents may see it, made once per batch and copied for each unit.
 
-    Safe to use from several threads: making a workspace only reads it. `notes` say what was left
-    out of the tree, for people.
+    Safe to use from several threads: making a workspace only reads it. `seal` is what every copy
+    must hold. `notes` say what was left out of the tree, for people.
     """
 
     path: Path
     keys: AnswerKeys
+    seal: Seal
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -72,7 +74,8 @@ class WorkspaceTemplate:
         with _removed_on_error(path):
             notes = (*tree.notes, *copy_tree(tree, path))
             _commit(path)
-        return cls(path, keys, notes)
+            seal = seal_tree(path)
+        return cls(path, keys, seal, notes)
 
     def derive(self, prepare: Callable[[Path], Sequence[str]]) -> WorkspaceTemplate:
         """A second template that holds what `prepare` does to a copy, in its one commit.
@@ -86,7 +89,8 @@ class WorkspaceTemplate:
             remove_tree(path / ".git")
             notes = (*self.notes, *prepare(path))
             _commit(path)
-        return WorkspaceTemplate(path, self.keys, notes)
+            seal = seal_tree(path)
+        return WorkspaceTemplate(path, self.keys, seal, notes)
 
     def make_workspace(self, destination: Path) -> Path:
         """A unit's own copy in a folder that is new or empty; shares nothing that can be written.

@@ -1,0 +1,123 @@
+"""Notices that files were touched, by what only the kernel writes of them.
+
+A file's ctime cannot be set back (inode(7)), so what was changed and put back is noticed too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from routing_action.files.plain_files import read_head
+from routing_action.run.workspace.visible_files import shown
+
+_Stamp: TypeAlias = tuple[int, ...] | None
+
+# What agent CLIs read in the folders above the one that they work in, and for the whole machine.
+_INSTRUCTIONS = (
+    *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),
+    ".claude/CLAUDE.md",
+)
+_MACHINE_WIDE = ("/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/opencode")
+_MOST_FILES = 20_000
+_MOST_SHEBANG = 256
+
+
+class Watch:
+    """Files as they were when the watch began; those that `find` gives, at each look anew."""
+
+    def __init__(self, find: Callable[[], Iterable[Path | str]]) -> None:
+        self._find = find
+        self._then = self._look()
+
+    def find_change(self) -> str:
+        """The first path that was touched, appeared or is gone; "" where none was."""
+        now = self._look()
+        for path in sorted(now.keys() | self._then.keys()):
+            if now.get(path) != self._then.get(path):
+                return f"{shown(path)} was changed"
+        return ""
+
+    def list_changes(self) -> list[str]:
+        """All of the first look's paths that were touched, or are gone."""
+        now = self._look()
+        return [path for path, then in self._then.items() if now.get(path) != then]
+
+    def _look(self) -> dict[str, _Stamp]:
+        return {str(path): _stamp(path) for path in self._find()}
+
+
+def _stamp(path: Path | str) -> _Stamp:
+    """What a change alters, whatever is done after it; None for what is not there."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_ctime_ns)
+
+
+def watch_program(argv: Sequence[str], search: str | None) -> tuple[Watch, ...]:
+    """Watches of what a command starts: program, script, interpreter, and its npm package.
+
+    `search` is the agent's PATH. Files that are named relative to the workspace are part of that.
+    """
+    files = list(_program_files(argv, search))
+    package = [path for file in files for path in _package_files(Path(file))]
+    return Watch(lambda: _program_files(argv, search)), Watch(lambda: package)
+
+
+def watch_instructions(folder: Path) -> Watch:
+    """A watch of what all agents read that work below a folder; mostly, it is not there."""
+    above = [place / name for place in (folder, *folder.parents) for name in _INSTRUCTIONS]
+    return Watch(lambda: [*above, *(path for at in _MACHINE_WIDE for path in _files_below(at))])
+
+
+def _program_files(argv: Sequence[str], search: str | None) -> Iterator[str]:
+    """The program, what it starts by name (`env`, `npx`), and the first file that it is given.
+
+    Files after that are data.
+    """
+    for place, word in enumerate(argv):
+        file = shutil.which(word, path=search) or word
+        if file.startswith("/") and os.path.isfile(file):  # noqa: PTH113 - it may be too long
+            yield from _with_target(file)
+            for interpreter in _interpreters(file, search):
+                yield from _with_target(interpreter)
+        if place and file == word and Path(word).is_absolute():
+            return
+
+
+def _with_target(path: str) -> tuple[str, str]:
+    return path, os.path.realpath(path)
+
+
+def _interpreters(script: str, search: str | None) -> Iterator[str]:
+    """What runs a script: execve(2), 'Interpreter scripts'; with `env`, what that finds."""
+    line = read_head(os.path.realpath(script), _MOST_SHEBANG).partition(b"\n")[0]
+    if not line.startswith(b"#!"):
+        return
+    first, *rest = os.fsdecode(line[2:]).split() or [""]
+    yield first
+    if first.endswith("/env"):
+        names = (word for word in rest if not word.startswith("-") and "=" not in word)
+        yield shutil.which(next(names, ""), path=search) or ""
+
+
+def _package_files(program: Path) -> Iterator[str]:
+    """The files of the npm package that a program belongs to."""
+    for folder in program.parents:
+        if "node_modules" in folder.parts and (folder / "package.json").is_file():
+            yield from _files_below(str(folder))
+            return
+
+
+def _files_below(folder: str) -> list[str]:
+    found: list[str] = []
+    for place, _, names in os.walk(folder):
+        found += [f"{place}/{name}" for name in names]
+        if len(found) > _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
