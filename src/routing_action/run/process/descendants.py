@@ -18,6 +18,7 @@ import psutil
 
 MARKER_VARIABLE = "ROUTING_ACTION_UNIT"
 
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _CHILDREN_FILE = "/proc/self/task/{pid}/children"
 _NAME_LIMIT = 32
@@ -153,11 +154,24 @@ def become_subreaper() -> bool:
 
     prctl(2), PR_SET_CHILD_SUBREAPER: Linux.
     """
+    return _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+@functools.cache
+def close_to_others() -> bool:
+    """Keep processes of our own user from our memory and descriptors; False where we cannot.
+
+    prctl(2), PR_SET_DUMPABLE: Linux. What may trace any process, as root may, still can.
+    """
+    return _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def _prctl(option: int, value: int) -> bool:
     try:
         prctl = ctypes.CDLL(None).prctl
     except (OSError, TypeError, AttributeError):
         return False
-    return bool(prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    return bool(prctl(option, value, 0, 0, 0) == 0)
 
 
 def _gather(

@@ -1,14 +1,14 @@
-"""One output pipe of a child: what is read goes to its sink at once; keeps no output itself."""
+"""One output of a child: what is read goes to its sink at once; keeps no output itself."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import socket
 from collections.abc import Callable
-from typing import IO, Protocol
+from typing import Protocol
 
 READ_BYTES = 64 * 1024
-# As much as a pipe can hold, where the user may not enlarge it: pipe(7), pipe-max-size.
+# More than a socket holds, unless its buffer was enlarged: socket(7), wmem_default.
 _LAST_READS = 16
 
 
@@ -35,7 +35,7 @@ class OutputSink(Protocol):
 
 
 class OutputPipe:
-    """The read end of a pipe on the running event loop.
+    """Our end of a child's output on the running event loop.
 
     Reading never waits and continues after the sink has failed, so that the child cannot block on
     us; then the bytes are dropped, and `failure` holds the first exception. Calls `on_change`
@@ -43,7 +43,7 @@ class OutputPipe:
     """
 
     def __init__(
-        self, stream: IO[bytes], sink: OutputSink, on_change: Callable[[OutputPipe], None]
+        self, stream: socket.socket, sink: OutputSink, on_change: Callable[[OutputPipe], None]
     ) -> None:
         self.sink = sink
         self.ended = False
@@ -51,11 +51,11 @@ class OutputPipe:
         self._stream = stream
         self._on_change = on_change
         self._loop = asyncio.get_running_loop()
-        os.set_blocking(stream.fileno(), False)
+        stream.setblocking(False)
         self._loop.add_reader(self._stream.fileno(), self._read)
 
     def close(self) -> None:
-        """Take what is in the pipe already, close the read end and then the sink; call it once."""
+        """Take what is there already, close our end and then the sink; call it once."""
         for _ in range(0 if self._loop.is_closed() else _LAST_READS):
             if self.ended or not self._read():
                 break
@@ -65,7 +65,7 @@ class OutputPipe:
     def _read(self) -> bool:
         """Take one chunk; False where nothing is there for now, or the stream has ended."""
         try:
-            chunk = os.read(self._stream.fileno(), READ_BYTES)
+            chunk = self._stream.recv(READ_BYTES)
         except (BlockingIOError, InterruptedError):
             return False
         except OSError:

@@ -14,6 +14,7 @@ import errno
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,12 @@ from pathlib import Path
 
 from routing_action.errors import HarnessError, RoutingActionError
 from routing_action.evidence.transcript import EndedBy
-from routing_action.run.process.descendants import MARKER_VARIABLE, Descendants, find_orphans
+from routing_action.run.process.descendants import (
+    MARKER_VARIABLE,
+    Descendants,
+    close_to_others,
+    find_orphans,
+)
 from routing_action.run.process.limits import ProcessLimits
 from routing_action.run.process.pipes import OutputSink
 from routing_action.run.process.supervision import Supervisor
@@ -82,12 +88,12 @@ async def run_process(
     begun = time.monotonic()
     earlier = find_orphans() or frozenset()
     try:
-        child = _start(argv, str(cwd), {**env, MARKER_VARIABLE: marker})
+        child, outputs = _start(argv, str(cwd), {**env, MARKER_VARIABLE: marker})
     except (OSError, ValueError) as error:
         reason = _explain(error, argv, str(cwd), env)
         return _not_started(EndedBy.START_FAILED, reason, stdout, stderr)
     descendants = Descendants(marker, child.pid, earlier)
-    supervisor = Supervisor(child, descendants, (stdout, stderr), limits)
+    supervisor = Supervisor(child, descendants, outputs, (stdout, stderr), limits)
     try:
         ended_by = await supervisor.run(cancel or asyncio.Event(), hurry or asyncio.Event())
     finally:
@@ -109,25 +115,42 @@ def _prepare() -> None:
             "this system has no process groups, so an agent could not be ended with its children",
             remedy="run the harness on Linux or macOS (on Windows: inside WSL)",
         )
+    close_to_others()
     # A parent can have left it ignored, and then the exit codes of all children would be lost.
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         with contextlib.suppress(ValueError):  # not the main thread
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str]
+) -> tuple[subprocess.Popen[bytes], tuple[socket.socket, socket.socket]]:
+    """The child, and our ends of its two outputs.
+
+    They are sockets: a pipe could be opened again by whoever sees the child in /proc, a socket
+    cannot (ENXIO, open(2)), so that a tool does not write in the agent's name.
+    """
     if not argv or not argv[0]:
         raise ValueError("the command is empty")
-    return subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        start_new_session=True,
-    )
+    (our_out, out), (our_err, err) = socket.socketpair(), socket.socketpair()
+    try:
+        with out, err:
+            child = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out.fileno(),
+                stderr=err.fileno(),
+                start_new_session=True,
+            )
+    except BaseException:
+        our_out.close()
+        our_err.close()
+        raise
+    for ours in (our_out, our_err):
+        ours.shutdown(socket.SHUT_WR)  # a child that reads from its output meets the end
+    return child, (our_out, our_err)
 
 
 def _not_started(ended_by: EndedBy, reason: str, *sinks: OutputSink) -> ProcessResult:

@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable
@@ -40,6 +41,7 @@ class Supervisor:
         self,
         child: subprocess.Popen[bytes],
         descendants: Descendants,
+        outputs: tuple[socket.socket, socket.socket],
         sinks: tuple[OutputSink, OutputSink],
         limits: ProcessLimits,
     ) -> None:
@@ -59,8 +61,7 @@ class Supervisor:
         self._terminal_at: float | None = None
         self._pipes = [
             OutputPipe(stream, sink, self._on_change)
-            for stream, sink in zip((child.stdout, child.stderr), sinks, strict=True)
-            if stream is not None
+            for stream, sink in zip(outputs, sinks, strict=True)
         ]
 
     @property
