@@ -18,7 +18,8 @@ from routing_action.corpus.baseline import Baseline
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
-from routing_action.files.redaction import Redactor, secret_values
+from routing_action.files.redaction import Redactor
+from routing_action.files.secret_values import secret_values
 from routing_action.gate.baselines import find_baseline_file, read_baseline
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from routing_action.errors import HarnessError, UsageError
-from routing_action.files.redaction import MASK, Redactor, secret_values
+from routing_action.files.redaction import MASK, Redactor
+from routing_action.files.secret_values import secret_values
 from routing_action.git.command import first_complaint, run_git, start_git
 
 FETCH_TIMEOUT_SECONDS = 600.0

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from routing_action.agents.diagnosis import Counted, Facts
 from routing_action.agents.provider import Provider
-from routing_action.files.redaction import Redactor, secret_values
+from routing_action.files.redaction import Redactor
 from routing_action.files.removal import remove_tree
+from routing_action.files.secret_values import secret_values
 from routing_action.results.find import find_result_files
 from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results

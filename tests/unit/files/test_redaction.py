@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from routing_action.files.redaction import MASK, Redactor, secret_values
+from routing_action.files.redaction import MASK, Redactor
+from routing_action.files.secret_values import secret_values
 
 TOKEN = 'ghp_Zz0/+<&>"é\\16'
 PLAIN = "sk-ant-0123456789abcdef"
@@ -187,7 +188,7 @@ def test_only_the_beginning_of_a_secret_is_held_back() -> None:
     stream = Redactor([PLAIN]).stream()
 
     assert stream.feed(b"see sk-ant-01") == b"see "
-    assert stream.feed(b"x") == b"sk-ant-01x"
+    assert stream.feed(b"}") == b"sk-ant-01}"
     assert stream.feed(b"see " + PLAIN.encode()) == b"see [redacted]"
     assert stream.feed(b"sk-") == b""
     assert stream.flush() == b"sk-"
