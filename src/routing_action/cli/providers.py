@@ -23,6 +23,7 @@ from routing_action.cli.options import (
     split_list,
 )
 from routing_action.errors import ExitCode
+from routing_action.git.credentials import find_credentials
 from routing_action.run.doctor import count_records, examine
 
 
@@ -102,6 +103,8 @@ def doctor(
         for one, findings in found:
             click.echo("\n".join(_lines(one, findings)))
         click.echo(_conclude(ill, len(found)))
+        if warning := find_credentials(Path.cwd(), os.environ).warning:
+            click.echo(warning)
     return ExitCode.GATE_FAILED if ill else ExitCode.PASSED
 
 

@@ -19,8 +19,9 @@ from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.redaction import Redactor
-from routing_action.files.secret_values import secret_values
+from routing_action.files.secret_values import secret_values, secrets_in
 from routing_action.gate.baselines import find_baseline_file, read_baseline
+from routing_action.git.credentials import find_credentials
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
@@ -36,6 +37,7 @@ from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
 from routing_action.run.settings import RunSettings, build_command
 from routing_action.run.unit import Parts, Stop
+from routing_action.run.workspace.agent_home import login_secrets
 
 
 def run_and_report(
@@ -53,7 +55,14 @@ def run_and_report(
     `journal` is that of a batch to continue; `arguments` repeat a new one. `batch_file` gets
     the path of the batch's folder, for a script that works on it.
     """
-    redactor = Redactor(_secrets(plan, settings))
+
+    def write(line: str) -> None:
+        _write_error(redactor.text(line))
+
+    stored = find_credentials(settings.root, settings.environ)
+    redactor = Redactor((*stored.values, *_secrets(plan, settings)))
+    if stored.warning and recordings is None:
+        write(f"routing-action: {stored.warning}")
     launcher = _launcher(plan, settings, recordings)
     if journal is None:
         folder = BatchFolder(settings.outputs.artifacts_root, new_uuid())
@@ -65,7 +74,12 @@ def run_and_report(
     async def run(journal: Journal) -> Batch:
         stop = Stop(asyncio.Event(), asyncio.Event())
         with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
-            ports = Ports(lambda: datetime.now(UTC), new_uuid, _write_error, observer)
+            ports = Ports(
+                lambda: datetime.now(UTC),
+                new_uuid,
+                lambda line: _write_error(redactor.text(line)),
+                observer,
+            )
             parts = Parts(folder, launcher, redactor, ports, stop)
             baseline = _baseline(plan, settings)
             try:
@@ -164,9 +178,14 @@ def _baseline(plan: Plan, settings: RunSettings) -> Baseline | None:
 
 
 def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
-    """Every value that must not be written: by the variables' names, and the agents' own keys."""
+    """Every value that must not be written: of variables, the agents' own keys, and logins."""
+    environ = settings.environ
     names = [name for one in plan.providers.values() for name in one.credential_variables]
-    return secret_values(settings.environ, names)
+    found = {*secret_values(environ, names)}
+    for provider in plan.providers.values():
+        found |= {*secret_values(provider.set_variables), *login_secrets(provider, environ)}
+        found |= {*secrets_in("\n".join(provider.command))}
+    return tuple(found)
 
 
 @contextmanager

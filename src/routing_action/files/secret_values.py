@@ -12,8 +12,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import unquote
 
+from routing_action.files.plain_files import read_head
 from routing_action.files.redaction import MINIMUM_LENGTH
 
 _SECRET_WORDS = frozenset("KEY PAT AUTH".split())
@@ -48,8 +51,9 @@ _RUN = re.compile(r"[^\s\"'`,;:=<>(){}\[\]|]+")
 _NO_SECRET = re.compile(
     r"[a-z]+(?:[ ._/-][a-z]+)*|[\d.:,+TZ -]+|\$\{?\w+\}?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|[A-Za-z][a-z]+(?:[-.][a-z]+)*(?:[-._]?\d{1,2}[a-z]?){1,4}(?:-\d{8})?"
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 )
-"""Words, numbers and dates, variables, mail addresses, names with a version."""
+"""Words, numbers and dates, variables, mail addresses, names with a version, variables' names."""
 
 _SHORTEST_RANDOM = 16
 _LONGEST_TEXT = 1 << 20
@@ -93,12 +97,23 @@ def secrets_in(text: str) -> tuple[str, ...]:
     JSON is read as such; anything else by its lines (TOML, YAML, INI, dotenv, netrc), its
     addresses, and its words that look random.
     """
-    text = text[:_LONGEST_TEXT]
     try:
         found = set(_in_document(json.loads(text), ""))
     except (ValueError, RecursionError):
         found = set(_in_lines(text))
     return tuple(sorted(value for value in found if not _is_trivial(value, os.path.exists)))
+
+
+def read_secrets(path: Path, *, random_alone: bool = False) -> tuple[str, ...]:
+    """The secrets of a file, none where it cannot be read; of an agent's own what looks random.
+
+    An agent could write a word of the evidence into its login file, to have it taken out.
+    """
+    with suppress(OSError, RuntimeError, ValueError):
+        path = path if random_alone else path.resolve()
+        text = read_head(path, _LONGEST_TEXT).decode("utf-8", "surrogateescape")
+        return tuple(sorted(set(_random_words(text)))) if random_alone else secrets_in(text)
+    return ()
 
 
 def address_secrets(text: str) -> Iterator[str]:

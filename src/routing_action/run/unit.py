@@ -20,7 +20,7 @@ from routing_action.run.evaluate import CaseJudge
 from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
 from routing_action.run.limits import Brakes
 from routing_action.run.other_sources import VersionProbe, read_session_logs, version_command
-from routing_action.run.output.capture import TranscriptSink
+from routing_action.run.output.capture import TranscriptSink, redact_files
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.rows import (
     RunRecord,
@@ -31,6 +31,7 @@ from routing_action.run.rows import (
 )
 from routing_action.run.settings import RunSettings
 from routing_action.run.witness import Witness
+from routing_action.run.workspace.agent_home import renewed_secrets
 from routing_action.run.workspace.custody import Custody
 
 
@@ -166,6 +167,9 @@ class UnitRunner:
         output = Path(self.parts.folder.transcript_files(run.unit_run_id)[0])
         async with self._witness.over(run.unit_run_id, run.unit.key, launch.custody, output):
             result = await self._process(run)
+        renewed = renewed_secrets(self.providers[run.unit.agent], launch.context.home)
+        if self.parts.redactor.learn(renewed):
+            redact_files(self.parts.redactor, self.parts.folder.transcript_files(run.unit_run_id))
         evidence.extend(run.judge.reader.finish(result.exit_code))
         reading = launch.supplement(run.judge.reader.reading)
         log_file = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from routing_action.errors import HarnessError
@@ -145,6 +145,12 @@ class TranscriptSink:
         self._digest.update(data)
         self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
         self._lines.feed(data)
+
+
+def redact_files(redactor: Redactor, paths: Iterable[Path | str]) -> None:
+    """Take secrets out of transcripts that were written before these were known."""
+    for path in map(Path, paths):
+        path.write_bytes(redactor.data(path.read_bytes()))
 
 
 class MemorySink:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from routing_action.agents.provider import Provider
 from routing_action.errors import HarnessError, UsageError
+from routing_action.files.secret_values import read_secrets
 from routing_action.run.workspace.seal import Seal, seal_file, seal_link
 
 _MOST_CREDENTIAL_BYTES = 1 << 20
@@ -55,6 +56,19 @@ _ALLOWED = frozenset(
 # What a workflow's job holds for itself; a provider's record cannot ask for these by `pass`.
 _WORKFLOW_PREFIXES = ("ACTIONS_", "GITHUB_", "INPUT_", "RUNNER_")
 _NEVER = frozenset({"GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"})
+_LOGINS = (
+    ".copilot/config.json",
+    ".config/github-copilot/hosts.json",
+    ".config/github-copilot/apps.json",
+    ".config/gh/hosts.yml",
+    ".config/git/credentials",
+    ".git-credentials",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".docker/config.json",
+)
+"""What agents and their tools log in with; no unit gets a copy."""
 _TOKEN_INPUTS = ("INPUT_TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_GITHUB-TOKEN")
 _SHORTEST_PART = 16
 
@@ -222,6 +236,22 @@ def _cut_out(text: bytes, field: str) -> bytes:
     for name in reversed(field.split(".")):
         value = {name: value}
     return json.dumps(value).encode()
+
+
+def login_secrets(provider: Provider, environ: Mapping[str, str]) -> set[str]:
+    """The secrets of the login files that an agent gets a copy of, or may find in the home."""
+    if not environ.get("HOME"):
+        return set()
+    home = Path(environ["HOME"])
+    paths = [login_source(provider, name, home, environ) for name in provider.credential_files]
+    paths += [home / name for name in _LOGINS]
+    return {secret for path in paths for secret in read_secrets(path)}
+
+
+def renewed_secrets(provider: Provider, home: str) -> set[str]:
+    """What looks like a secret in the login files of an agent's home; "" is no home."""
+    paths = [Path(home) / name for name in provider.credential_files] if home else []
+    return {secret for path in paths for secret in read_secrets(path, random_alone=True)}
 
 
 def find_login_files(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
