@@ -201,7 +201,7 @@ def test_json_that_an_agent_prints_in_text_mode_is_text() -> None:
     provider = all_providers()["copilot"]
     reader = provider.reader(ReadContext())
     found = EvidenceCollector("copilot", TOKENS)
-    for line in ("Here:", '{"type":"module","name":"x"}', "● skill(foo)", "Done."):
+    for line in ("Here:", '{"type":"module","name":"x"}', "", "● skill(foo)", "", "Done."):
         found.extend(reader.feed(line.encode()))
     found.extend(reader.finish(0))
     assert tier(found) == 1

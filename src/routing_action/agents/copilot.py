@@ -42,6 +42,10 @@ _FAMILIES = (
 )
 _LOADED_LINE = re.compile(r"● skill\((?P<skill>[^()\s]+)\)\s*")
 _FAILED_LINE = re.compile(r"✗ skill\((?P<skill>[^()\s]+)\).*")
+_TEXT_NOTE = (
+    "a load was read from plain text, where the agent's own words can look the same; "
+    "start copilot with `--output-format json`"
+)
 _EXIT_MARK = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,9})>\s*$")
 _SHELLS = ("bash", "powershell", "shell", "local_shell")
 _VIEWS = ("view", "read", "read_file")
@@ -91,13 +95,14 @@ class CopilotReader(RecordReader):
         return () if kind.startswith(_FAMILIES) else None
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
-        """Text mode: `● skill(NAME)` as the whole line is a load, `✗ skill(NAME) ...` is none."""
-        loaded = _LOADED_LINE.fullmatch(text)
-        failed = _FAILED_LINE.fullmatch(text)
-        match = loaded or failed
+        """Text mode: `● skill(NAME)` alone between blank lines is a load (decision 0017)."""
+        loaded = _LOADED_LINE.fullmatch(text) if self.number in self.lone else None
+        match = loaded or _FAILED_LINE.fullmatch(text)
         if match is None:
             return super().on_text(text)
         self.tool_events += 1
+        if loaded and _TEXT_NOTE not in self.summary.notes:
+            self.note(notes=(*self.summary.notes, _TEXT_NOTE))
         kind = LineKind.LOAD if loaded else LineKind.ATTEMPT
         skill = match["skill"]
         return (self.line(kind, canonical_call(skill), skill=skill),)

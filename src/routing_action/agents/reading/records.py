@@ -13,6 +13,7 @@ from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record, decode_record
 from routing_action.agents.reading.failures import StderrRule, clean_text, find_failure
 from routing_action.agents.reading.proofs import TEXT_LIMIT, ProofWriter
+from routing_action.agents.reading.text_blocks import fenced_lines, lone_lines
 from routing_action.evidence.transcript import LINE_LIMIT, ApiFailure, EvidenceLine, Reading
 
 HELD_BYTES = 8 * 2**20
@@ -33,6 +34,7 @@ class RecordReader(ProofWriter, ABC):
     def __init__(self, context: ReadContext) -> None:
         """Start at line 0; `context` resolves paths."""
         super().__init__(context)
+        self.lone: set[int] = set()
         self._texts = 0
         self._held: list[tuple[int, bytes]] = []
         self._held_bytes = 0
@@ -100,7 +102,10 @@ class RecordReader(ProofWriter, ABC):
         return not _ENVELOPE.isdisjoint(record)
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
-        """What a line of plain-text output proves; a mention unless a subclass knows better."""
+        """What a line of plain text outside of a fence proves; a mention unless a subclass knows.
+
+        `lone` has the numbers of the lines that stand between blank lines.
+        """
         return self.mention(text)
 
     # ---- inside
@@ -128,10 +133,12 @@ class RecordReader(ProofWriter, ABC):
         self.recognised, self.unrecognised = self._texts + self._records, 0
         self._records = 0
         found: list[EvidenceLine] = []
-        for number, line in self._held:
-            text = clean_text(line)
+        lines = [(number, clean_text(line)) for number, line in self._held]
+        fenced = fenced_lines(lines)
+        self.lone = lone_lines(lines, self.number) - fenced
+        for number, text in lines:
             self.number, self._line, self._record = number, text.encode(), {}
-            found += self.on_text(text)
+            found += self.mention(text) if number in fenced else self.on_text(text)
         if self._texts:
             self.note(has_text=True)
             self.turns += 1
