@@ -17,6 +17,7 @@ from pathlib import Path
 from routing_action.action.inputs import Inputs
 from routing_action.errors import UsageError
 from routing_action.github.context import Context, read_context
+from routing_action.report.terminal.plain_lines import give_order
 
 SUMMARY_BYTES = 900 * 1024
 """GitHub drops the whole summary of a step above 1 MiB."""
@@ -72,7 +73,8 @@ class Step:
         """Write an annotation to the log: notice, warning or error."""
         for character in "%\r\n":
             message = message.replace(character, f"%{ord(character):02X}")
-        _write(f"::{level} title=routing-action::{message}\n")
+        sys.stderr.flush()
+        give_order(f"::{level} title=routing-action::{message}\n")
 
     def quote(self, text: str) -> None:
         """Show text from anywhere in the log, where the runner obeys none of it."""
@@ -110,11 +112,13 @@ def read_step(run_command: Callable[[list[str]], int]) -> Step:
 def _without_commands() -> Iterator[None]:
     """Keep the runner from obeying what is printed meanwhile: agents and cases write it."""
     token = secrets.token_hex(16)
-    _write(f"::stop-commands::{token}\n")
+    sys.stderr.flush()
+    give_order(f"::stop-commands::{token}\n")
     try:
         yield
     finally:
-        _write(f"::{token}::\n")
+        sys.stderr.flush()
+        give_order(f"::{token}::\n")
 
 
 def _append(path: str, text: str) -> None:

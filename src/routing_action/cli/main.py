@@ -11,6 +11,7 @@ import click
 from routing_action import __version__
 from routing_action.cli import COMMANDS, render_overview
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
+from routing_action.report.terminal.plain_lines import plain_output
 
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
@@ -46,7 +47,15 @@ def group() -> None:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run a command and return its exit code; never raises but on a second interrupt."""
+    """Run a command and return its exit code; never raises but on a second interrupt.
+
+    What it prints holds no order to a workflow's runner.
+    """
+    with plain_output():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         code = group.main(arguments, prog_name="routing-action", standalone_mode=False)
     except click.exceptions.Exit as stop:

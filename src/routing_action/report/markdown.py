@@ -21,7 +21,7 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase
 from routing_action.report.page import build_page
 from routing_action.report.page_rows import Values
-from routing_action.report.sandbox import MarkdownSandbox
+from routing_action.report.sandbox import CAP, MarkdownSandbox
 
 COMMENT_BYTES = 60_000
 SUMMARY_BYTES = 900 * 1024
@@ -123,12 +123,12 @@ class Renderer:
             if text is not None and count_bytes(text) <= budget:
                 return text
         if self._overrides is not None:
-            least = self._draw(name, _NOTHING, self._sandbox.cap) or ""
+            least = self._draw(name, _NOTHING, CAP) or ""
             raise UsageError(
                 f"{name}: even without rows it has {count_bytes(least)} bytes, more than {budget}",
                 remedy="let the template heed `space`; see docs/how-to/change-the-reports.md",
             )
-        return self._draw("least.md.j2", _NOTHING, self._sandbox.cap) or ""
+        return self._draw("least.md.j2", _NOTHING, CAP) or ""
 
     def _draw(self, name: str, space: Space, enough: int) -> str | None:
         """The text; None as soon as there are more than `enough` characters."""

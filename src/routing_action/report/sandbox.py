@@ -33,6 +33,7 @@ from markupsafe import Markup
 
 from routing_action.errors import RoutingActionError, UsageError
 from routing_action.github.publication import RunLinks
+from routing_action.report.counted_filters import GROWING_FILTERS
 from routing_action.report.escape import cut, phrase
 
 _Rendered = TypeVar("_Rendered")
@@ -43,14 +44,16 @@ OWN_PREFIX = "routing-action"
 _IN_PACKAGE = Path(__file__).resolve().parents[1] / "templates"
 _IN_CHECKOUT = Path(__file__).resolve().parents[3] / "templates"
 _MIB = 2**20
-_MOST_MARKDOWN = 32 * _MIB
-_MOST_HTML = 4096 * _MIB
+CAP = 32 * _MIB
+"""What the texts and loops of one rendering may come to, in characters."""
+
 _STEP = 32  # what a round of a loop, a call or an include counts for, in characters
 _MOST_IN_RANGE = 10_000
 _LARGEST_TEMPLATE = 256 * 1024
 _LARGEST_NUMBER = 10**15
 _REMEDY = "fix the template; docs/how-to/change-the-reports.md lists what templates can use"
 _METHODS_OF_MAPPINGS = {"items", "keys", "values", "get"}
+_TEXT_FILTERS = ("join", "replace", "format", "lower", "upper", "title", "trim", "e", "escape")
 _KEPT_FILTERS = ("length", "count", "first", "last", "default", "d", "round", "int", "abs")
 
 
@@ -78,7 +81,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     `width` is the longest text from outside that filters show, in characters.
     """
 
-    cap = _MOST_HTML
+    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+    kept_filters: tuple[str, ...] = (*_KEPT_FILTERS, *_TEXT_FILTERS)
 
     def __init__(self, overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> None:
         ours = _Folder(_IN_PACKAGE if _IN_PACKAGE.is_dir() else _IN_CHECKOUT)
@@ -95,7 +99,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
             keep_trailing_newline=True,
         )
         self.globals = {"range": _range}
-        self.filters |= {"counted": _count_rounds, "joined": _join, **filters}
+        kept = {name: self.filters[name] for name in self.kept_filters}
+        growing = {name: grow for name, grow in GROWING_FILTERS.items() if name in kept}
+        self.filters = {**kept, **growing, "counted": _count_rounds, "joined": _join, **filters}
         self.overrides = overrides
         self.width = 0
         self.left = 0
@@ -105,7 +111,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
         UsageError with file and line where a user's template cannot be used.
         """
-        self.width, self.left = width, self.cap
+        self.width, self.left = width, CAP
         try:
             yield from self.get_template(name).generate(**values)
         except RoutingActionError:
@@ -121,8 +127,24 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if self.left < 0:
             raise SecurityError(
                 f"the template does too much: its texts and loops come to more than "
-                f"{self.cap // _MIB} MiB"
+                f"{CAP // _MIB} MiB"
             )
+
+    def unmetered(self, pieces: Iterable[Markup]) -> Iterator[Markup]:
+        """Pieces of our own, of any length, which the cap is not for."""
+        for piece in pieces:
+            self.left += len(piece) + 2 * _STEP
+            yield piece
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401
+        """Sums of numbers that stay small."""
+        numbers = all(isinstance(value, int | float) for value in (left, right))
+        if operator == "**" or not numbers:
+            raise SecurityError(f"`{operator}` is for numbers here; join texts with `~`")
+        result = super().call_binop(context, operator, left, right)
+        if abs(result) > _LARGEST_NUMBER:
+            raise SecurityError("a number grows too large")
+        return result
 
     def show(self, value: object) -> object:
         """What `{{ value }}` prints, before jinja2 escapes it for HTML."""
@@ -155,13 +177,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 class MarkdownSandbox(Sandbox):
     """For markdown; `filters` are ours, and give Markup for what is inert."""
 
-    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
-    cap = _MOST_MARKDOWN
-
-    def __init__(self, overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> None:
-        super().__init__(overrides, filters)
-        kept = (*_KEPT_FILTERS, "counted", "joined", *filters)
-        self.filters = {name: self.filters[name] for name in kept}
+    kept_filters = _KEPT_FILTERS
 
     def show(self, value: object) -> Markup:
         """Markup and numbers as they are, all else made inert."""
@@ -172,16 +188,6 @@ class MarkdownSandbox(Sandbox):
         if isinstance(value, int | float) and not isinstance(value, bool):
             return Markup(str(value))  # noqa: S704
         return Markup(phrase(str(value)))  # noqa: S704
-
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401
-        """Sums of numbers that stay small."""
-        numbers = all(isinstance(value, int | float) for value in (left, right))
-        if operator == "**" or not numbers:
-            raise SecurityError(f"`{operator}` is for numbers here; join texts with `~`")
-        result = super().call_binop(context, operator, left, right)
-        if abs(result) > _LARGEST_NUMBER:
-            raise SecurityError("a number grows too large")
-        return result
 
 
 class _Counting(NodeTransformer):

@@ -1,4 +1,4 @@
-"""Where lines of plain text stand: in a fence, or alone. Agents write text between a CLI's lines."""
+"""Where lines of plain text stand: in a fence, or alone; agents write between a CLI's lines."""
 
 from __future__ import annotations
 
