@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-import tomllib
 from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -27,11 +26,11 @@ from pydantic import (
 
 from routing_action.errors import DocumentError
 from routing_action.evidence.transcript import ApiFailure
-from routing_action.files.documents import decode_text, name_field, read_bytes
+from routing_action.files.documents import explain_fault, name_field, read_bytes
+from routing_action.files.toml_text import parse_toml
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**17
 _GUIDE = "see docs/how-to/use-a-custom-agent.md"
-_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 _SHELLS = frozenset("sh bash dash ash zsh ksh fish cmd powershell pwsh busybox".split())
 _TAKES_TEXT = re.compile(
     r"-[a-z]{0,4}c[a-z]{0,4}|--?command(?:=.*)?|-ec?|-enc[a-z]*|/[ckr]", re.IGNORECASE | re.DOTALL
@@ -57,7 +56,7 @@ def _check_folder(path: str) -> str:
 def _check_pattern(pattern: str) -> str:
     try:
         re.compile(pattern)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from None
     return pattern
 
@@ -83,12 +82,15 @@ Variable = Annotated[
 Folder = Annotated[
     str, StringConstraints(min_length=1, max_length=300), AfterValidator(_check_folder)
 ]
+Folders = Annotated[tuple[Folder, ...], Field(max_length=200)]
 Word = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
 FieldPath = Annotated[
     str, StringConstraints(pattern=r"^[^.\s]+(?:\.[^.\s]+){0,15}$", max_length=300)
 ]
-Kinds = Annotated[tuple[str, ...], Field(min_length=1)]
-Tools = tuple[Annotated[str, StringConstraints(min_length=1)], ...]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Names = Annotated[tuple[Short, ...], Field(max_length=200)]
+Kinds = Annotated[Names, Field(min_length=1)]
+Pattern = Annotated[str, StringConstraints(max_length=1000)]
 
 
 class _Model(BaseModel):
@@ -134,7 +136,7 @@ class FailurePart(_Model):
     message: FieldPath
     code: FieldPath | None = None
     status: FieldPath | None = None
-    limit_codes: tuple[str, ...] = ()
+    limit_codes: Names = ()
 
 
 class EndPart(_Model):
@@ -168,16 +170,16 @@ class AboutPart(_Model):
 class ToolNames(_Model):
     """Which tools load a skill, read a file, or run a command; all others are activity."""
 
-    skill: Annotated[Tools, Field(min_length=1)]
-    file: Tools = ()
-    shell: Tools = ()
+    skill: Kinds
+    file: Names = ()
+    shell: Names = ()
 
 
 class Records(_Model):
     """How a stream of JSON lines is read: `kind` is the field that says what a record is."""
 
     kind: FieldPath
-    quiet: tuple[str, ...] = ()
+    quiet: Names = ()
     subagent: FieldPath | None = None
     tools: ToolNames
     call: CallPart
@@ -193,7 +195,7 @@ class Records(_Model):
 class StderrFailure(_Model):
     """A line of standard error that explains a failure, by an anchored pattern."""
 
-    pattern: Annotated[str, AfterValidator(_check_anchored)]
+    pattern: Annotated[Pattern, AfterValidator(_check_anchored)]
     failure: ApiFailure | None = None
 
 
@@ -207,18 +209,18 @@ class CustomProvider(_Model):
     budget_arguments: tuple[Word, ...] = ()
     version_arguments: tuple[Word, ...] = ("--version",)
     tested_versions: tuple[str, str] | None = None
-    skill_folders: tuple[Folder, ...] = ()
+    skill_folders: Folders = ()
     home_variables: dict[Variable, Folder] = Field(default_factory=dict)
     set_variables: dict[Variable, Word] = Field(default_factory=dict)
     credential_variables: tuple[Variable, ...] = ()
-    credential_files: tuple[Folder, ...] = ()
+    credential_files: Folders = ()
     pass_variables: tuple[Variable, ...] = ()
-    shared_caches: tuple[Folder, ...] = ()
+    shared_caches: Folders = ()
     memory_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 400
     serial_login: bool = False
     records: Records
-    text_load: Annotated[str, AfterValidator(_check_text_load)] | None = None
-    stderr_failures: tuple[StderrFailure, ...] = ()
+    text_load: Annotated[Pattern, AfterValidator(_check_text_load)] | None = None
+    stderr_failures: Annotated[tuple[StderrFailure, ...], Field(max_length=200)] = ()
 
     @model_validator(mode="after")
     def _check_commands(self) -> Self:
@@ -264,20 +266,14 @@ def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
     """The agents of a file, in its order, and its SHA-256; DocumentError where it is not right."""
     data = read_bytes(path, MAX_BYTES, f"name the file with --config FILE; {_GUIDE}")
     file = str(path)
-    try:
-        value = tomllib.loads(decode_text(data, file).replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
-        line = _LINE.search(str(error))
-        cause = _LINE.sub("", str(error)).strip()[:500]
-        raise DocumentError(
-            f"not TOML: {cause}", file=file, line=int(line[1]) if line else None, remedy=_GUIDE
-        ) from None
+    value = parse_toml(data, file, _GUIDE)
     try:
         parsed = RoutingFile.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = [part for part in first["loc"] if part != "[key]"]
-        cause, remedy = _explain(first["type"], first["msg"], where)
+        message = explain_fault(first["type"], first["msg"], first.get("ctx", {}))
+        cause, remedy = _explain(first["type"], message, where)
         raise DocumentError(cause, file=file, field=name_field(where), remedy=remedy) from None
     return dict(parsed.providers), hashlib.sha256(data).hexdigest()
 
@@ -285,14 +281,12 @@ def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
 def _explain(kind: str, message: str, where: Sequence[str | int]) -> tuple[str, str]:
     if kind == "extra_forbidden":
         close = difflib.get_close_matches(
-            str(where[-1]), ["providers", *CustomProvider.model_fields], n=1
+            str(where[-1])[:100], ["providers", *CustomProvider.model_fields], n=1
         )
-        return "unknown field", f"did you mean {close[0]}?" if close else _GUIDE
-    if kind == "missing":
-        return "is missing", _GUIDE
+        return message, f"did you mean {close[0]}?" if close else _GUIDE
     if kind == "tuple_type" and where[-1:] == ["command"]:
         return (
             "must be a list of arguments, since no shell reads it",
             'write ["acme", "run", "{prompt}"]',
         )
-    return message.removeprefix("Value error, "), _GUIDE
+    return message, _GUIDE

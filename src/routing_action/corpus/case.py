@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from routing_action.corpus.naming import fold, is_file_token, is_skill_file
 
 Token = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Tokens = Annotated[tuple[Token, ...], Field(max_length=1000)]
+Aliases = Annotated[dict[Token, Token], Field(max_length=1000)]
 SkillName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)]
 CaseId = Annotated[
     str, StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
@@ -47,16 +49,16 @@ class Case(BaseModel):
     prompt: Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
     expected_skill: SkillName = ""
     expected_skill_min_tier: Literal[1, 2] = 1
-    required_skills: tuple[Token, ...] = ()
-    required_files: tuple[Token, ...] = ()
-    required_all_evidence: tuple[Token, ...] = ()
-    required_any_evidence: tuple[Token, ...] = ()
-    required_evidence: tuple[Token, ...] = ()
+    required_skills: Tokens = ()
+    required_files: Tokens = ()
+    required_all_evidence: Tokens = ()
+    required_any_evidence: Tokens = ()
+    required_evidence: Tokens = ()
     require_skill_file: bool = True
-    optional_skills: tuple[Token, ...] = ()
-    disallowed_skills: tuple[Token, ...] = ()
+    optional_skills: Tokens = ()
+    disallowed_skills: Tokens = ()
     disallowed_min_tier: Literal[1, 2, 3] = 2
-    provider_aliases: dict[str, dict[Token, Token]] = Field(default_factory=dict)
+    provider_aliases: dict[Token, Aliases] = Field(default_factory=dict, max_length=100)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from routing_action.errors import DocumentError
 from routing_action.files.json_text import JsonText
+
+_LONGEST_PLACE = 200
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -66,7 +68,7 @@ def validate(
         first = error.errors(include_url=False)[0]
         where = [part for part in first["loc"] if part != "[key]"]
         raise DocumentError(
-            _cause(first["msg"], first["type"]),
+            explain_fault(first["type"], first["msg"], first.get("ctx", {})),
             file=document.file,
             line=document.line_of([*path, *where]),
             field=name_field((*path, *where)),
@@ -74,11 +76,15 @@ def validate(
         ) from None
 
 
-def _cause(message: str, kind: str) -> str:
+def explain_fault(kind: str, message: str, context: Mapping[str, object]) -> str:
+    """What pydantic found wrong with a field, in words for people."""
     if kind == "extra_forbidden":
         return "unknown field"
     if kind == "missing":
         return "is missing"
+    if kind in ("too_long", "string_too_long"):
+        what = "entries" if kind == "too_long" else "characters"
+        return f"has more than {context['max_length']} {what}"
     return message.removeprefix("Value error, ")
 
 
@@ -87,11 +93,15 @@ def name_field(where: Sequence[str | int]) -> str:
     text = ""
     for part in where:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
+    return text if len(text) <= _LONGEST_PLACE else f"{text[:_LONGEST_PLACE]}…"
 
 
 def _remedy(model: type[BaseModel], kind: str, where: Sequence[str | int]) -> str:
+    if kind in ("too_long", "string_too_long"):
+        return "shorten it, or split what it is for"
     if kind == "extra_forbidden" and where:
-        close = difflib.get_close_matches(str(where[-1]), list(model.model_fields), n=1)
+        close = difflib.get_close_matches(
+            str(where[-1])[:_LONGEST_PLACE], list(model.model_fields), n=1
+        )
         return f"did you mean {close[0]}?" if close else "see docs/reference/cases.md"
     return ""

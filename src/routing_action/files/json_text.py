@@ -60,10 +60,10 @@ class JsonText:
         for key, value in pairs:
             if key in found:
                 raise DocumentError(
-                    f"the key {key!r} is given twice in one object",
+                    f"the key {key[:100]!r} is given twice in one object",
                     file=self.file,
                     line=self._line_of_second(key),
-                    field=key,
+                    field=key[:100],
                     remedy="keep one of them",
                 )
             found[key] = value

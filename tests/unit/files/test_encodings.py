@@ -74,7 +74,7 @@ FORMS: dict[str, str] = {
     "base32": base64.b32encode(DATA).decode(),
     "base32 over lines": wrap(base64.b32encode(b"abc" + DATA + b"def").decode(), 9),
     "xxd": dump("{:08x}: ", 2, "  {}"),
-    "xxd of more": dump("{:08x}: ", 2, "  {}", b"T= " + DATA + b"!"),
+    "xxd of more": dump("{:08x}: ", 2, "  {}", b"=" + DATA + b"!"),
     "hexdump -C": dump("{:08x}  ", 1, "  |{}|"),
     "xxd with 8 a row": dump("{:08x}: ", 2, "  {}", row=8),
     "od -c": "\n".join(
