@@ -22,41 +22,6 @@ def change(tmp_path: Path) -> PullRequest:
     return PullRequest(tmp_path)
 
 
-def planned(change: PullRequest, ref: str = "origin/main") -> list[str]:
-    """The cases that a plan from the base branch measures."""
-    found = change.job("plan").use("plan", agents="claude", changed_from=ref)
-    legs = json.loads(found["matrix"])["include"]
-    return sorted(case for leg in legs for case in leg["case_ids"].split(","))
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        pytest.param(STEAL, id="a neighbour's description"),
-        pytest.param(
-            {".claude/skills/new-one/SKILL.md": skill("new-one", STOLEN)}, id="a new skill"
-        ),
-        pytest.param({".claude/skills/writing-notes/SKILL.md": None}, id="a skill removed"),
-        pytest.param({"CLAUDE.md": "Always use writing-notes."}, id="an instruction file"),
-        pytest.param({"AGENTS.md": "Always use writing-notes."}, id="instructions for others"),
-        pytest.param({".claude/settings.json": '{"model": "haiku"}'}, id="settings of an agent"),
-    ],
-)
-def test_g3_what_can_move_any_prompt_selects_every_case(
-    change: PullRequest, edit: dict[str, str | None]
-) -> None:
-    """A description competes with all others, so all cases are measured."""
-    change.propose(edit)
-    assert planned(change) == ["deploy", "notes"]
-
-
-def test_g3_an_edited_case_is_measured(change: PullRequest) -> None:
-    """Though no skill changed."""
-    cases = [{**CASES[0], "prompt": "Other words"}, CASES[1]]
-    change.propose({"cases.json": json.dumps(cases)})
-    assert "deploy" in planned(change)
-
-
 @pytest.mark.parametrize(
     "edit",
     [

@@ -36,7 +36,7 @@ _RUN = (
     *("cases", "skills", "timeout-seconds", "idle-timeout-seconds", "max-parallel"),
     *("trials", "confirm", "shard", "replay"),
 )
-_PLAN = ("cases", "trials", "shards", "changed-from")
+_PLAN = ("cases", "skills", "trials", "shards", "changed-from")
 """The inputs that are flags of the same name."""
 
 
@@ -199,7 +199,8 @@ def plan_legs(step: Step) -> ExitCode:
     if code != ExitCode.PASSED:
         return _fail(step, "plan", code)
     try:
-        matrix: dict[str, list[dict[str, str]]] = json.loads(text)["matrix"]
+        plan = json.loads(text)
+        matrix: dict[str, list[dict[str, str]]] = plan["matrix"]
     except (ValueError, KeyError, TypeError):
         raise HarnessError(
             "the plan is not the JSON that was asked for",
@@ -207,6 +208,8 @@ def plan_legs(step: Step) -> ExitCode:
         ) from None
     step.output(status="passed", matrix=json.dumps(matrix, separators=(",", ":")))
     step.summarise(_legs_table(matrix["include"]))
+    if plan.get("selection"):
+        step.summarise(f"{code_span(plan['selection'])}\n")
     return ExitCode.PASSED
 
 

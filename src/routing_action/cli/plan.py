@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,18 +25,18 @@ from routing_action.cli.options import (
 )
 from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
 from routing_action.errors import NothingToRunError
-from routing_action.git.base_commit import changed_paths
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
+from routing_action.gate.histories import GitHistory
+from routing_action.gate.moved_cases import Measured, describe_selection, find_moved_cases
 from routing_action.results.model import Results
 from routing_action.results.read import read_results
 from routing_action.run.plan import (
     Plan,
     Selection,
     build_plan,
-    cases_touching,
     estimate,
     plan_shards,
     recorded_durations,
-    touched_skills,
 )
 
 
@@ -58,13 +59,14 @@ from routing_action.run.plan import (
     "--results",
     "result_files",
     multiple=True,
-    help="Earlier results.json, for the durations (repeatable).",
+    help="Earlier results.json: durations, and which cases loaded a skill (repeatable).",
 )
 @click.option(
     "--changed-from",
     metavar="REF",
-    help="Only cases that touch a skill edited since the merge base with REF.",
+    help="Only cases that what changed since the merge base with REF can move.",
 )
+@path_option("--skills", metavar="PATH", help="The skills that `run --skills` stages.")
 @format_option()
 def command(
     cases_file: Path | None,
@@ -77,6 +79,7 @@ def command(
     shards: int,
     result_files: tuple[Path, ...],
     changed_from: str | None,
+    skills: Path | None,
     output_format: str,
 ) -> int:
     """Show what a run would do: its units, and the shards of a job matrix. Starts nothing."""
@@ -86,25 +89,48 @@ def command(
         names, split_list(case_ids), split_list(categories), sample, seed_for(sample, seed), trials
     )
     earlier = [read_results(path) for path in result_files]
+    told = ""
     if changed_from is not None:
-        selection = _narrowed(selection, corpus, changed_from)
+        selection, told = _narrow(selection, corpus, skills, earlier, changed_from)
+        click.echo(f"routing-action: {told}", err=True)
     plan = build_plan(corpus, selection, known_agents().providers)
-    described = _describe(plan, shards, earlier)
+    described = _describe(plan, shards, earlier) | {"selection": told}
+    if changed_from is not None:
+        described["matrix"]["include"] = [
+            {**leg, "changed_from": changed_from} for leg in described["matrix"]["include"]
+        ]
     click.echo(json.dumps(described, indent=2) if output_format == "json" else _text(described))
     return 0
 
 
-def _narrowed(selection: Selection, corpus: Corpus, ref: str) -> Selection:
-    """Only the cases that touch a skill that was edited since the merge base with REF."""
-    paths = changed_paths(Path.cwd(), ref, environ=os.environ)
-    touched = cases_touching(corpus.cases, touched_skills(paths))
-    wanted = [one for one in touched if not selection.case_ids or one in selection.case_ids]
+def _narrow(
+    selection: Selection,
+    corpus: Corpus,
+    skills: Path | None,
+    earlier: Sequence[Results],
+    ref: str,
+) -> tuple[Selection, str]:
+    """Only the cases that the change since the merge base with REF can move, and why these."""
+    agents = known_agents()
+    asked = build_plan(corpus, replace(selection, sample=None), agents.providers)
+    measured = Measured(
+        corpus=corpus,
+        agents=selection.agents,
+        baseline=Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0],
+        skills=skills,
+        config=Path(agents.file) if agents.file else None,
+        earlier=earlier,
+    )
+    history = GitHistory(Path.cwd(), os.environ)
+    moved = find_moved_cases(Path.cwd(), history.find_merge_base(ref), history, measured) or {}
+    case_ids = [case.case_id for case in asked.cases]
+    wanted = tuple(case_id for case_id in case_ids if case_id in moved)
     if not wanted:
         raise NothingToRunError(
-            f"no case touches a skill that was edited since {ref}",
-            remedy="run the whole corpus, or change a skill that a case names",
+            f"nothing that a case depends on changed since {ref}",
+            remedy="run all cases: leave --changed-from out",
         )
-    return replace(selection, case_ids=tuple(wanted))
+    return replace(selection, case_ids=wanted), describe_selection(moved, case_ids)
 
 
 def _describe(plan: Plan, shards: int, earlier: list[Results]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from routing_action.git.base_commit import (
     read_file_at,
     resolve_commit,
 )
+from routing_action.git.changes import list_changes
 
 
 class History(Protocol):
@@ -34,6 +35,10 @@ class History(Protocol):
 
     def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
         """The files of a name that the commit has; empty where that is not known."""
+        ...
+
+    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
+        """What differs from the commit, as `git.changes` lists it; None where that is not known."""
         ...
 
 
@@ -60,6 +65,10 @@ class GitHistory:
         """As git lists them."""
         return list_files_at(self.root, commit, name)
 
+    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
+        """As git lists them, of all merge bases."""
+        return list_changes(self.root, (commit.sha, *commit.others))
+
 
 class FallbackHistory:
     """Asks one history, and another where the first has no way to know; then that one alone."""
@@ -85,6 +94,10 @@ class FallbackHistory:
     def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
         """Of the history that knew the commit."""
         return self._history.list_files(commit, name)
+
+    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
+        """Of the history that knew the commit."""
+        return self._history.list_changes(commit)
 
     def _find(self, ask: Callable[[History], BaseCommit]) -> BaseCommit:
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
+from routing_action.git.changes import list_changes
 from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
 from routing_action.git.fetch import choose_remote, fetch
 from routing_action.git.merge_base import find_commit, find_merge_bases, read_dates
@@ -115,22 +116,12 @@ def is_edited(path: Path, before: bytes | None) -> bool:
 
 
 def changed_paths(repository: Path, ref: str, *, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The paths that differ between the merge base with REF and the index or the working tree.
+    """The paths that differ from the merge base with REF, as `list_changes` finds them.
 
-    They are relative to the repository's top, with `/`, sorted. Untracked files count unless
-    ignored. A deleted file and both names of a renamed one are listed. A submodule is listed where
-    another commit of it is checked out; its files are not. Raises as `find_merge_base` does.
+    Raises as `find_merge_base` does.
     """
     base = find_merge_base(repository, ref, environ=environ)
-    top = require_work_tree(repository)
-    diff = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative")
-    listings = (
-        (*diff, "--ignore-submodules=dirty", base.sha, "--"),
-        (*diff, "--ignore-submodules=dirty", "--cached", base.sha, "--"),
-        ("ls-files", "-z", "--others", "--exclude-standard"),
-    )
-    names = (name for listing in listings for name in run_git(listing, top).split("\0"))
-    return tuple(sorted({name.rstrip("/") for name in names if name}))
+    return tuple(list_changes(repository, (base.sha,)))
 
 
 # --- files ------------------------------------------------------------------------------------

@@ -63,6 +63,10 @@ class ApiHistory:
         """Not asked of GitHub: a file is looked for in the places that are known."""
         return ()
 
+    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
+        """Not asked of GitHub, which lists no more than 300 files."""
+        return None
+
     def read(self, commit: BaseCommit, path: Path) -> bytes | None:
         """The bytes of a file at the commit; None: it was not there.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.agents.provider import Provider
@@ -89,32 +89,6 @@ def estimate(plan: Plan, results: Sequence[Results]) -> Estimate:
     known = [costs[pair] for pair in pairs if pair in costs]
     milliseconds = sum(durations.get(pair, DEFAULT_DURATION_MS) for pair in pairs)
     return Estimate(round(milliseconds / 1000), sum(known) if known else None)
-
-
-def touched_skills(paths: Iterable[str]) -> frozenset[str]:
-    """The skills that changed paths belong to: the folder right below one named `skills`."""
-    found: set[str] = set()
-    for path in paths:
-        parts = path.split("/")
-        for place, part in enumerate(parts[:-2]):
-            if fold(part) == "skills":
-                found.add(fold(parts[place + 1]))
-    return frozenset(found)
-
-
-def cases_touching(cases: Iterable[Case], skills: frozenset[str]) -> list[str]:
-    """The ids of the cases that expect, require, allow or disallow one of the skills."""
-    return [case.case_id for case in cases if skills & _skills_of(case)]
-
-
-def _skills_of(case: Case) -> set[str]:
-    named = {case.expected_skill, *case.required_skills, *case.optional_skills}
-    named |= set(case.disallowed_skills)
-    for aliases in case.provider_aliases.values():
-        named |= {*aliases, *aliases.values()}
-    for token in (*case.required_files, *case.required_all_evidence, *case.required_evidence):
-        named.update(token.replace("\\", "/").split("/")[:1])
-    return {fold(name.rpartition(":")[2]) for name in named if name}
 
 
 def recorded_durations(results: Sequence[Results]) -> dict[tuple[str, str], int]:

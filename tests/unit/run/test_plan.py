@@ -11,11 +11,9 @@ from routing_action.errors import NothingToRunError, UsageError
 from routing_action.run.plan import (
     Selection,
     build_plan,
-    cases_touching,
     estimate,
     plan_shards,
     recorded_durations,
-    touched_skills,
 )
 from tests.support.result_rows import make_results, make_row
 
@@ -76,24 +74,3 @@ def test_an_estimate_adds_up_what_earlier_runs_took_and_cost() -> None:
     known = estimate(plan, [make_results(row)])
     assert (known.seconds, known.cost_usd) == (40, 0.5)
     assert estimate(plan, []).cost_usd is None
-
-
-def test_edited_skills_select_the_cases_that_name_them_in_any_field() -> None:
-    """Expected, required, optional, disallowed, aliased, or by a file of theirs."""
-    paths = [".claude/skills/Foo-Bar/SKILL.md", "docs/x.md", "skills/x", "a/skills/baz/b/c.md"]
-    skills = touched_skills(paths)
-    assert skills == {"foo-bar", "baz"}
-    fields: list[dict[str, object]] = [
-        {"expected_skill": "p:foo-bar"},
-        {"expected_skill": "other", "required_skills": ["baz"]},
-        {"optional_skills": ["FOO-BAR"]},
-        {"disallowed_skills": ["baz"]},
-        {"expected_skill": "q", "provider_aliases": {"codex": {"foo-bar": "q"}}},
-        {"required_files": ["foo-bar/references/x.md"]},
-        {"expected_skill": "foo"},
-    ]
-    cases = [
-        Case.model_validate({"case_id": f"n{n}", "prompt": "p", **one})
-        for n, one in enumerate(fields)
-    ]
-    assert cases_touching(cases, skills) == ["n0", "n1", "n2", "n3", "n4", "n5"]
