@@ -42,9 +42,20 @@ class Context:
 
     @property
     def from_fork(self) -> bool:
-        """True for a pull request whose head is in another repository."""
+        """True for a pull request whose head is in another repository, also a deleted one.
+
+        The payload's `fork` does not tell: it is true for every branch of a repository that is
+        itself a fork.
+        """
         base = self.text("pull_request", "base", "repo", "full_name")
-        return bool(base) and self.text("pull_request", "head", "repo", "full_name") != base
+        head = self.text("pull_request", "head", "repo", "full_name")
+        return bool(base) and head.casefold() != base.casefold()
+
+    @property
+    def is_of_own_run(self) -> bool:
+        """True where the run that a workflow_run event is about was of this repository's branch."""
+        head = self.text("workflow_run", "head_repository", "full_name")
+        return bool(head) and head.casefold() == self.repository.casefold()
 
     @property
     def pull_request(self) -> int | None:
