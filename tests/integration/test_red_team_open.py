@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import ROOT
 from tests.support.pull_request import CASES, FILES, STEAL, STOLEN, PullRequest, skill
 
 pytestmark = pytest.mark.xfail(strict=True, reason="not seen yet; docs/explanation/gate.md")
@@ -62,31 +61,6 @@ def test_g5_another_prompt_is_news_above_what_is_ok(change: PullRequest) -> None
     assert "Use the skill deploying" in comment
 
 
-def test_g8_a_narrowed_run_is_called_partial(change: PullRequest) -> None:
-    """The workflow's inputs leave the stolen case out."""
-    change.propose(STEAL)
-    change.measure(case_ids="notes")
-    found = change.judge()
-    assert found.conclusion != "success"
-    assert "partial" in found.text("comment.md").splitlines()[2].lower() + found.text("comment.md")
-    assert "deploy" in found.text("comment.md")
-
-
-def test_g11_a_rerun_that_is_green_at_last_names_the_red_attempts(change: PullRequest) -> None:
-    """Attempt 2 of 2 passed; attempt 1 did not."""
-    change.propose({"README.md": "x"})
-    first = change.gate.legs / "routing-results-claude-a1" / "batch"
-    change.forge(first, 1, deploy="fail", notes="pass")
-    change.measure(attempt=2)
-    gate = change.job("gate", attempt=2)
-    gate.files.parent.mkdir(exist_ok=True)
-    change.gate.files.rename(gate.files)
-    found = gate.use("aggregate", agents="claude", needs='{"measure": {"result": "success"}}')
-    comment = (Path(found["report-dir"]) / "comment.md").read_text("utf-8")
-    assert "attempt 2" in comment
-    assert "deploy" in comment
-
-
 def test_g7_an_agent_started_by_a_template_is_named(change: PullRequest) -> None:
     """A stand-in could answer in the agent's place."""
     change.propose({"README.md": "x"})
@@ -133,10 +107,3 @@ def test_g12_a_push_that_lowers_the_baseline_says_so(tmp_path: Path) -> None:
     comment = change.check().text("summary.md")
     assert "pull request" not in comment
     assert "expected `pass`" in comment or "pass → fail" in comment
-
-
-def test_g13_a_fork_is_told_by_the_names_of_both_repositories() -> None:
-    """`fork` is true for each branch of a repository that is a fork itself."""
-    pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/workflows/*.yml"), ROOT / "README.md"]
-    for page in pages:
-        assert "head.repo.fork" not in page.read_text("utf-8"), page

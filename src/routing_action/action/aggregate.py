@@ -13,6 +13,7 @@ from routing_action.action.custody import check_custody, find_notes
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import DELTA_FILE, ERROR_FILE
+from routing_action.action.run import earlier_results
 from routing_action.action.step import Step
 from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
@@ -26,6 +27,7 @@ from routing_action.git.command import resolve
 from routing_action.github.context import Context
 from routing_action.github.history import ApiHistory
 from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
+from routing_action.report.view import GateOutcome, find_outcome
 from routing_action.results.find import has_results, read_unmeasured
 from routing_action.results.rerun import run_program
 
@@ -102,9 +104,11 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
             all_agents=not by_hand,
             partial=by_hand,
             commit=head,
+            by_change=jobs.by_change,
         ),
         allow_none=True,
         last_attempt=context.run_attempt,
+        earlier=earlier_results(inputs),
     )
 
     def open_remote() -> ApiHistory | None:
@@ -182,8 +186,10 @@ def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
 
 
 def _describe(step: Step, delta: Delta, report: Path) -> None:
+    is_neutral = delta.conclusion is Conclusion.NEUTRAL
+    is_partial = is_neutral and find_outcome(delta) is not GateOutcome.NOT_MEASURED
     step.output(
-        status=_STATUS[delta.conclusion],
+        status="partial" if is_partial else _STATUS[delta.conclusion],
         conclusion=delta.conclusion.value,
         counts=json.dumps({kind.value: number for kind, number in delta.counts.items()}),
         regressions=str(delta.counts.get(DeltaKind.REGRESSION, 0)),

@@ -48,6 +48,7 @@ class _Leg(BaseModel):
     key: str
     agent: str
     case_ids: str = ""
+    changed_from: str = ""
 
 
 class _Matrix(BaseModel):
@@ -74,7 +75,8 @@ class Jobs:
     """The jobs before this one: how each ended, the legs that a plan asked for, and its status.
 
     `legs` has the agent of each key, `case_ids` its cases where the plan names them, `digests`
-    what the legs' jobs pass on of their results.
+    what the legs' jobs pass on of their results. `by_change`: it asked for what a change can move,
+    and left out the rest.
     """
 
     results: Mapping[str, str]
@@ -82,6 +84,7 @@ class Jobs:
     nothing_to_run: bool
     case_ids: Mapping[str, frozenset[str]] = field(default_factory=dict)
     digests: tuple[Digest, ...] = ()
+    by_change: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -109,6 +112,7 @@ def parse_jobs(text: str) -> Jobs:
         nothing_to_run=any(need.output("status") == NOTHING_TO_RUN for need in needs.values()),
         case_ids={leg.key: frozenset(leg.case_ids.split(",")) for leg in legs if leg.case_ids},
         digests=tuple(one for need in needs.values() for one in _digests_of(need.outputs or {})),
+        by_change=bool(legs) and all(leg.changed_from for leg in legs),
     )
 
 

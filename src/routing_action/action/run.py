@@ -214,22 +214,26 @@ def plan_legs(step: Step) -> ExitCode:
 
 
 def plan_arguments(inputs: Inputs) -> list[str]:
-    """`plan` for a matrix, balanced by the durations in earlier results.
-
-    These are files, or folders that hold some, and come in the order of their names.
-    """
+    """`plan` for a matrix, balanced by the durations in earlier results."""
     agents = inputs.names("agents")
-    durations: list[Path] = []
-    for path in map(Path, inputs.lines("durations")):
-        durations += sorted(path.rglob(RESULTS_FILE)) if path.is_dir() else [path]
     return [
         "plan",
         *([f"--agents={','.join(agents)}"] if agents else []),
         *_flags(inputs, _PLAN),
-        *(f"--results={path}" for path in durations),
+        *(f"--results={path}" for path in earlier_results(inputs)),
         *inputs.words("extra-arguments"),
         "--format=json",
     ]
+
+
+def earlier_results(inputs: Inputs) -> tuple[Path, ...]:
+    """The files of the input `durations`, those of a folder in the order of their names."""
+    paths = map(Path, inputs.lines("durations"))
+    return tuple(
+        file
+        for path in paths
+        for file in (sorted(path.rglob(RESULTS_FILE)) if path.is_dir() else [path])
+    )
 
 
 def _legs_table(legs: Sequence[Mapping[str, str]]) -> str:

@@ -28,6 +28,7 @@ from routing_action.errors import NothingToRunError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.moved_cases import Measured, describe_selection, find_moved_cases
+from routing_action.report.escape import printable
 from routing_action.results.model import Results
 from routing_action.results.read import read_results
 from routing_action.run.plan import (
@@ -92,7 +93,7 @@ def command(
     told = ""
     if changed_from is not None:
         selection, told = _narrow(selection, corpus, skills, earlier, changed_from)
-        click.echo(f"routing-action: {told}", err=True)
+        click.echo(f"routing-action: {printable(told)}", err=True)
     plan = build_plan(corpus, selection, known_agents().providers)
     described = _describe(plan, shards, earlier) | {"selection": told}
     if changed_from is not None:

@@ -13,6 +13,7 @@ from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import bare_name, fold
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.find_baselines import Baselines
+from routing_action.gate.left_out import describe_attempts, find_doubt, list_left_out
 from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill, Totals
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
 from routing_action.results.measured import MeasuredBatch, MeasuredPair, Measurement, gather
@@ -33,10 +34,12 @@ def build_delta(
     now: datetime,
     edited: Sequence[str] = (),
     program: str = RUN_PROGRAM,
+    moved: Mapping[str, str] | None = None,
+    last_attempt: int | None = None,
 ) -> Delta:
     """Add the batches up, compare, decide the gate, and describe it all.
 
-    `program` is how a run is started here.
+    `program` is how a run is started here; `moved` holds what can have changed a case.
     """
     measurement = gather(batches, policy.commit, corpus.sha256 if policy.commit else None)
     tree = Tree(
@@ -48,7 +51,8 @@ def build_delta(
         all_agents=policy.all_agents,
     )
     comparison = compare(measurement, baselines.deciding, tree)
-    gate = decide_gate(comparison, policy)
+    doubt = find_doubt(comparison, moved, by_change=policy.by_change)
+    gate = decide_gate(comparison, policy, doubt)
     counts = Counter(row.kind for row in comparison.rows)
     prompts = {case.case_id: case.prompt for case in corpus.cases}
     return Delta(
@@ -65,16 +69,21 @@ def build_delta(
             for agent, options in measurement.run_options.items()
         },
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
-        not_selected=comparison.not_selected,
+        not_selected=len(comparison.left_out),
+        left_out=list_left_out(comparison, moved),
         notes=(
+            *describe_attempts(comparison, measurement, last_attempt),
             *notes_of_agents(_row_notes(batches)),
             *_notes(measurement, corpus, comparison),
             *_unasked(tree),
             *_edits(edited),
         ),
-        totals=_totals(measurement.latest),
+        totals=_totals(measurement),
         skills=tuple(_skills_at_stake(batches, comparison)),
-        rows=tuple(_entry(row, corpus.lines, prompts) for row in comparison.rows),
+        rows=tuple(
+            _entry(row, corpus.lines, prompts, comparison.red_before.get(row.pair, ()))
+            for row in comparison.rows
+        ),
     )
 
 
@@ -150,13 +159,16 @@ def _shorten(prompt: str) -> str:
     return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 1]}…"
 
 
-def _entry(row: DeltaRow, lines: Mapping[str, int], prompts: Mapping[str, str]) -> DeltaEntry:
+def _entry(
+    row: DeltaRow, lines: Mapping[str, int], prompts: Mapping[str, str], before: tuple[int, ...]
+) -> DeltaEntry:
     case_id, agent = row.pair
     failed = row.gates and row.got is Status.FAIL
     told = {
         "line": lines.get(case_id),
         "prompt": _shorten(prompts.get(case_id, "")) if failed else "",
         "not_alike": row.not_alike,
+        "red_before": before,
         **(_evidence(row.measured) if row.measured else {}),
     }
     # A field that is not given takes no memory of its own.
@@ -206,9 +218,8 @@ def _proofs(row: MeasuredRow) -> Iterator[DeltaProof]:
             )
 
 
-def _totals(batches: Sequence[MeasuredBatch]) -> Totals:
-    rows = [row for batch in batches for row in batch.rows]
-    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+def _totals(measurement: Measurement) -> Totals:
+    rows = [row for batch in measurement.latest for row in batch.rows]
     versions: dict[str, dict[str, None]] = {}
     models: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -218,7 +229,15 @@ def _totals(batches: Sequence[MeasuredBatch]) -> Totals:
     return Totals(
         trials=len(rows),
         duration_ms=sum(row.duration_ms for row in rows),
-        cost_usd=sum(costs) if costs else None,
+        cost_usd=_sum_costs(measurement.latest),
+        superseded_cost_usd=_sum_costs(measurement.superseded),
         cli_versions={agent: tuple(values) for agent, values in versions.items()},
         models={agent: tuple(values) for agent, values in models.items()},
     )
+
+
+def _sum_costs(batches: Sequence[MeasuredBatch]) -> float | None:
+    """What the CLIs reported; None where none of them did."""
+    rows = (row for batch in batches for row in batch.rows)
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return sum(costs) if costs else None

@@ -8,22 +8,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from routing_action.corpus.cases_file import read_cases
+from routing_action.corpus.cases_file import Corpus, read_cases
 from routing_action.errors import DocumentError, UsageError
 from routing_action.gate.baselines import find_baseline_file
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import (
     BaselineRequest,
+    Baselines,
     edited_cases,
     locate_files,
     read_baselines,
 )
 from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
-from routing_action.results.find import has_results, read_unmeasured
+from routing_action.gate.moved_cases import Measured, find_moved_cases
+from routing_action.results.attempts import split_attempts
+from routing_action.results.find import find_result_files, has_results, read_unmeasured
 from routing_action.results.measured import MeasuredBatch
-from routing_action.results.read import read_batches
+from routing_action.results.read import read_batches, read_results
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class Judgement:
 
     `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `allow_none` takes folders
     without any result as what they are, legs that were all lost; without it they are an error.
-    `last_attempt` is the run's own: no leg has a later one.
+    `last_attempt` is the run's own: no leg has a later one. `earlier` are results of other runs,
+    which tell what a case loads.
     """
 
     folders: tuple[Path, ...] = ()
@@ -45,6 +49,7 @@ class Judgement:
     policy: Policy = field(default_factory=Policy)
     allow_none: bool = False
     last_attempt: int | None = None
+    earlier: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ def judge(
     # What is made here are no cycles; to look for them would take as long as all the rest.
     gc.set_threshold(100_000, 50, 100)
     unmeasured = read_unmeasured(asked.folders)
-    batches = _read(asked, bool(unmeasured))
+    batches, damaged = _read(asked, bool(unmeasured))
     place = locate_files(batches, root, cases=asked.cases, baseline=asked.baseline)
     if place.baseline is None and not needs_baseline:
         return Judged(None, tuple(batches), place.cases)
@@ -100,16 +105,53 @@ def judge(
         now=now,
         edited=edited_cases(baselines.commit, corpus, root, history),
         program=program,
+        moved=_find_moved(asked, root, history, batches, corpus, baselines, request.path),
+        last_attempt=asked.last_attempt,
     )
+    delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
     return Judged(delta, tuple(batches), place.cases)
 
 
-def _read(asked: Judgement, marked: bool) -> Sequence[MeasuredBatch]:
-    """Every batch; none where the folders hold markers alone, or may be empty."""
+def _find_moved(
+    asked: Judgement,
+    root: Path,
+    history: History,
+    batches: Sequence[MeasuredBatch],
+    corpus: Corpus,
+    baselines: Baselines,
+    baseline: Path,
+) -> dict[str, str] | None:
+    """What can have changed each case; None where nobody asks for it or can tell."""
+    if not asked.policy.by_change or baselines.commit is None:
+        return None
+    options = [batch.options for batch in batches]
+    measured = Measured(
+        corpus=corpus,
+        agents=tuple(dict.fromkeys(agent for one in options for agent in one.agents)),
+        baseline=baseline,
+        skills=next((Path(one.skills) for one in options if one.skills), None),
+        config=next((Path(one.config_file) for one in options if one.config_file), None),
+        earlier=[read_results(path) for path in asked.earlier],
+    )
+    return find_moved_cases(root, baselines.commit, history, measured)
+
+
+def _read(asked: Judgement, marked: bool) -> tuple[Sequence[MeasuredBatch], Sequence[str]]:
+    """Every batch; none where the folders hold markers alone, or may be empty.
+
+    With notes about those of earlier attempts that cannot be read: they decide nothing.
+    """
     may_be_empty = (marked or asked.allow_none) and not asked.files
     if may_be_empty and not has_results(asked.folders):
-        return []
-    batches = read_batches((*asked.folders, *asked.files))
+        return [], []
+    files, older = split_attempts(find_result_files((*asked.folders, *asked.files)))
+    batches = read_batches(files)
+    damaged = []
+    for file in older:
+        try:
+            batches += read_batches((file,))
+        except DocumentError as error:
+            damaged.append(f"the results of an earlier attempt cannot be read: {error}")
     for batch in batches:
         if asked.last_attempt is not None and batch.attempt > asked.last_attempt:
             raise DocumentError(
@@ -117,4 +159,4 @@ def _read(asked: Judgement, marked: bool) -> Sequence[MeasuredBatch]:
                 file=batch.file,
                 remedy="run the leg again: an agent may have written into its artifact",
             )
-    return batches
+    return batches, damaged

@@ -23,7 +23,8 @@ class Policy:
 
     `providers` must have results; none means those that have, or with `all_agents` those of the
     deciding baseline. With `partial` they are a choice for this once: the pairs of the others are
-    not taken for removed. `commit` is the one that the results must be of.
+    not taken for removed. `commit` is the one that the results must be of. `by_change`: the plan
+    left out what the change cannot move, which the gate then looks up by itself.
     """
 
     fail_on_infra: bool = False
@@ -32,6 +33,7 @@ class Policy:
     all_agents: bool = False
     partial: bool = False
     commit: str | None = None
+    by_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,11 @@ _NOUNS = {
 }
 
 
-def decide_gate(comparison: Comparison, policy: Policy) -> Gate:
-    """Red for any gating row or error; neutral where something was not measured; else green."""
+def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate:
+    """Red for any gating row or error; neutral where something was not measured; else green.
+
+    `doubt` says what was left out that can have changed; empty where nothing was.
+    """
     red: Counter[DeltaKind] = Counter(row.kind for row in comparison.rows if row.gates)
     kinds = Counter(row.kind for row in comparison.rows)
     if policy.fail_on_infra and kinds[DeltaKind.INFRA]:
@@ -67,10 +72,10 @@ def decide_gate(comparison: Comparison, policy: Policy) -> Gate:
     known = [row for row in comparison.rows if row.measured or row.kind is DeltaKind.UNMEASURED]
     if not known:
         return Gate(Conclusion.FAILURE, ("nothing was measured",))
-    if kinds[DeltaKind.UNMEASURED]:
-        count = _count(kinds[DeltaKind.UNMEASURED], DeltaKind.UNMEASURED)
-        return Gate(Conclusion.NEUTRAL, (count,))
-    return Gate(Conclusion.SUCCESS, ())
+    unmeasured = kinds[DeltaKind.UNMEASURED]
+    open_ones = (_count(unmeasured, DeltaKind.UNMEASURED) if unmeasured else "", doubt)
+    reasons = tuple(filter(None, open_ones))
+    return Gate(Conclusion.NEUTRAL if reasons else Conclusion.SUCCESS, reasons)
 
 
 def _count(number: int, kind: DeltaKind) -> str:

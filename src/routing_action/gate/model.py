@@ -31,7 +31,8 @@ class DeltaProof(_Model):
 class DeltaEntry(_Model):
     """One row: `was` is what the deciding baseline expects, `got` what was measured.
 
-    `prompt` is how the case asks, of a pair that makes the gate red by failing.
+    `prompt` is how the case asks, of a pair that makes the gate red by failing. `red_before` are
+    earlier attempts of the run at which the pair was red.
     """
 
     case_id: str
@@ -56,6 +57,15 @@ class DeltaEntry(_Model):
     passed: Count | None = None
     trials: Count | None = None
     unit_run_id: str | None = None
+    red_before: tuple[Count, ...] = ()
+
+
+class DeltaLeftOut(_Model):
+    """A pair that was not measured though it could be; `moved_by` is what can have changed it."""
+
+    case_id: str
+    agent: str
+    moved_by: str = ""
 
 
 class BaselineSource(_Model):
@@ -70,11 +80,15 @@ class BaselineSource(_Model):
 
 
 class Totals(_Model):
-    """Cost and time over every measured trial; cost is what the CLIs reported."""
+    """Cost and time over every measured trial that counts; cost is what the CLIs reported.
+
+    `superseded_cost_usd` is that of earlier attempts, which do not count.
+    """
 
     trials: Count
     duration_ms: Count
     cost_usd: float | None
+    superseded_cost_usd: float | None = None
     cli_versions: dict[str, tuple[str, ...]]
     models: dict[str, tuple[str, ...]]
 
@@ -94,7 +108,8 @@ class Delta(_Model):
     `commit` is the one that was measured, null where the results do not agree or do not tell;
     `run_commands` holds for each agent the shell command that measures it again. `pull_request`
     is the number of the one that the run was for: a hint, which proves nothing. `skills`
-    are those that were wanted or used where a pair failed.
+    are those that were wanted or used where a pair failed. `left_out` are the pairs that were not
+    selected. `unverified` says why the whole report may be untrue; empty where it is our own.
     """
 
     schema_version: Literal[1] = 1
@@ -110,6 +125,8 @@ class Delta(_Model):
     run_commands: dict[str, str] = Field(default_factory=dict)
     counts: dict[DeltaKind, Annotated[int, Field(ge=0)]]
     not_selected: Count
+    left_out: tuple[DeltaLeftOut, ...] = ()
+    unverified: str = ""
     notes: tuple[str, ...]
     totals: Totals
     skills: tuple[DeltaSkill, ...] = ()

@@ -70,7 +70,9 @@ def find_moved_cases(
     tree = _Tree(require_work_tree(root), history, measured, changes)
     found: dict[str, str] = {}
     for sha in (commit.sha, *commit.others):
-        for reason, moved in tree.explain(replace(commit, sha=sha)):
+        for told, moved in tree.explain(replace(commit, sha=sha)):
+            # A path can hold any byte.
+            reason = "".join(one if one.isprintable() else "?" for one in told)
             if moved is None:
                 return {case.case_id: reason for case in measured.corpus.cases}
             found |= {case_id: reason for case_id in moved if case_id not in found}

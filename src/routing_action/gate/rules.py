@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -94,11 +94,16 @@ class DeltaRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All rows, red ones first; `errors` concern no single pair; `not_selected` counts pairs."""
+    """All rows, red ones first; `errors` concern no single pair.
+
+    `left_out` are pairs of the tree's cases that a baseline or the run knows and that were not
+    selected. `red_before` holds the earlier attempts at which a pair was red that is not red now.
+    """
 
     rows: tuple[DeltaRow, ...]
     errors: tuple[str, ...]
-    not_selected: int
+    left_out: tuple[Pair, ...]
+    red_before: Mapping[Pair, tuple[int, ...]] = field(default_factory=dict)
 
 
 def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Comparison:
@@ -112,17 +117,42 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     judged: list[DeltaRow] = []
     for _, pairs in itertools.groupby(sorted(seen | silent), key=lambda pair: pair[0]):
         judged += _name_the_broken([_judge(pair, deciding, measurement, tree) for pair in pairs])
-    unseen = {pair for pair, _ in iterate_pairs(deciding)} - seen
+    unseen = {pair for pair, _ in iterate_pairs(deciding)} - seen - silent
     removed = list(_removed(sorted(unseen), deciding, tree))
-    left = unseen | ({pair for pair, _ in iterate_pairs(tree.baseline)} - seen)
-    left -= silent | {row.pair for row in removed}
     rows = sorted((*removed, *judged), key=lambda row: row.rank)
-    return Comparison(tuple(rows), measurement.errors, len(left))
+    left = _find_left_out({row.pair for row in rows}, deciding, measurement, tree)
+    red = {row.pair for row in rows if row.gates}
+    before = {
+        pair: tuple(
+            attempt
+            for attempt, found in attempts.items()
+            if _decide(pair, *_entries(pair, deciding, tree), found, tree)[1]
+        )
+        for pair, attempts in measurement.earlier.items()
+        if pair not in red
+    }
+    return Comparison(
+        tuple(rows),
+        measurement.errors,
+        tuple(sorted(left)),
+        {pair: attempts for pair, attempts in before.items() if attempts},
+    )
+
+
+def _find_left_out(
+    judged: set[Pair], ref: Baseline, measurement: Measurement, tree: Tree
+) -> set[Pair]:
+    """The pairs of either baseline, and of cases that neither it nor the run knows."""
+    known = {pair for one in (ref, tree.baseline) for pair, _ in iterate_pairs(one)}
+    known = {pair for pair in known if pair[0] in tree.case_ids}
+    strange = tree.case_ids - {case_id for case_id, _ in known | judged}
+    return (known | set(itertools.product(strange, measurement.agents))) - judged
 
 
 def _find_silent(seen: Iterable[Pair], measurement: Measurement, tree: Tree) -> set[Pair]:
-    """The pairs of asked providers of which no leg reported at all."""
-    silent = [agent for agent in tree.providers or () if agent not in measurement.agents]
+    """The pairs of asked providers of which no leg reported at all, or only why it could not."""
+    asked = tree.unmeasured if tree.providers is None else tree.providers
+    silent = [agent for agent in asked if agent not in measurement.agents]
     cases = {case_id for case_id, _ in seen} if silent else set()
     return set(itertools.product(cases or tree.case_ids, silent))
 
@@ -138,7 +168,7 @@ def _find_dropped(ref: Baseline, measurement: Measurement, tree: Tree) -> set[Pa
 
 def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> DeltaRow:
     """A pair by its entry at the merge base, and what the tree declares of it."""
-    entry, declared = find_entry(ref, pair), find_entry(tree.baseline, pair)
+    entry, declared = _entries(pair, ref, tree)
     measured = measurement.pairs.get(pair)
     kind, gates, why = _decide(pair, entry, declared, measured, tree)
     expects = entry or declared
@@ -157,6 +187,12 @@ def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> D
             else ()
         ),
     )
+
+
+def _entries(
+    pair: Pair, ref: Baseline, tree: Tree
+) -> tuple[BaselineEntry | None, BaselineEntry | None]:
+    return find_entry(ref, pair), find_entry(tree.baseline, pair)
 
 
 def _decide(

@@ -13,11 +13,11 @@ from typing import TextIO
 
 from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
-from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.model import Delta, DeltaEntry, DeltaLeftOut
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
-from routing_action.report.view import list_facts, list_steps
+from routing_action.report.view import describe_part, list_facts, list_steps
 from routing_action.results.transcript_lines import UnitRecord
 
 _MAX_OUT = 64 * 2**10
@@ -31,9 +31,9 @@ def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place:
     """Write a suite for each provider and a test case for each of its cases.
 
     A row that gates is a failure of the type of its word, an INFRA row an error; one without a
-    verdict (not measured, removed, an expected infra error) is skipped. Where the gate is red for
-    a reason that no row carries, a suite `routing gate` says so. `records` give the times, which
-    are summed over trials, and the proofs; they are read once.
+    verdict (not measured, removed, an expected infra error) is skipped, and so is a pair that was
+    left out. Where the gate is red for a reason that no row carries, a suite `routing gate` says
+    so. `records` give the times, which are summed over trials, and the proofs; they are read once.
     """
     seconds = {(row.agent, row.case_id): 0.0 for row in delta.rows}
     proofs: dict[str, list[str]] = {}
@@ -44,13 +44,14 @@ def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place:
             if unit.status != "pass":
                 _add_proofs(proofs.setdefault(unit.agent, []), record)
     root = ET.Element("testsuites")
-    suites: dict[str, list[DeltaEntry]] = {}
-    for row in delta.rows:
+    suites: dict[str, list[DeltaEntry | DeltaLeftOut]] = {}
+    every: list[DeltaEntry | DeltaLeftOut] = [*delta.rows, *delta.left_out]
+    for row in every:
         suites.setdefault(row.agent, []).append(row)
     for agent, rows in suites.items():
         suite = _open_suite(root, delta, agent, _suite_facts(delta, agent, place))
         for row in rows:
-            _add_row(suite, delta, row, seconds[agent, row.case_id])
+            _add_row(suite, delta, row, seconds.get((agent, row.case_id), 0.0))
         _close_suite(suite, proofs.get(agent, ()))
     red = root.findall("testsuite/testcase/failure") + root.findall("testsuite/testcase/error")
     if delta.conclusion is Conclusion.FAILURE and not red:
@@ -110,6 +111,8 @@ def _suite_facts(delta: Delta, agent: str, place: RunLinks) -> dict[str, str]:
         "cli_version": ", ".join(delta.totals.cli_versions.get(agent, ())),
         "model": ", ".join(delta.totals.models.get(agent, ())),
         "workflow_run": place.run_url,
+        "part": describe_part(delta),
+        "unverified": delta.unverified,
     }
     return {name: value for name, value in facts.items() if value}
 
@@ -119,8 +122,14 @@ def _add_case(suite: ET.Element, name: str, classname: str, seconds: float) -> E
     return ET.SubElement(suite, "testcase", names, time=f"{seconds:.3f}")
 
 
-def _add_row(suite: ET.Element, delta: Delta, row: DeltaEntry, seconds: float) -> None:
+def _add_row(
+    suite: ET.Element, delta: Delta, row: DeltaEntry | DeltaLeftOut, seconds: float
+) -> None:
     case = _add_case(suite, row.case_id, f"routing.{row.agent}", seconds)
+    if isinstance(row, DeltaLeftOut):
+        why = f"left out, although {row.moved_by}" if row.moved_by else "left out"
+        ET.SubElement(case, "skipped", message=_line(why))
+        return
     message = _line(f"{row.kind.value}: {row.why}")
     if row.gates or row.kind is DeltaKind.INFRA:
         found = ET.SubElement(case, "failure" if row.gates else "error", message=message)

@@ -34,8 +34,9 @@ _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 class Space:
     """How much of each part is shown: counts from the front, which holds the red rows.
 
-    `rows` of the table, `evidence` of red rows in full, `proofs` among those with proof lines,
-    `matrix` (all of it or nothing), and `width`, the longest text from outside in characters.
+    `rows` of the table and of what was left out, `evidence` of red rows in full, `proofs` among
+    those with proof lines, `matrix` (all of it or nothing), and `width`, the longest text from
+    outside in characters.
     """
 
     rows: int
@@ -50,7 +51,7 @@ _NOTHING = Space(0, 0, 0, False, 60)
 
 def _steps(page: Values, budget: int) -> Iterator[Space]:
     """From everything to the least; what is cut is cut from the end."""
-    rows, red = len(page["changed"]), len(page["red"])
+    rows, red = max(len(page["changed"]), len(page["left_out"])), len(page["red"])
     some, few = min(red, budget // 2_500), min(red, budget // 6_000)
     yield Space(rows, red, red, True, 400)
     yield Space(rows, red, red, True, 120)

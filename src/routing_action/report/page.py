@@ -17,6 +17,7 @@ from routing_action.report.page_rows import Values, build_rows, find_mark
 from routing_action.report.view import (
     cell_text,
     changed_rows,
+    describe_part,
     find_agents,
     find_outcome,
     find_title,
@@ -45,6 +46,9 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "reasons": delta.reasons,
         "counts": list(_counts(delta, place)),
         "not_selected": delta.not_selected,
+        "part": describe_part(delta),
+        "left_out": list(_left_out(delta)),
+        "unverified": delta.unverified,
         "changed": changed,
         "red": [row for row in changed if row["gates"]],
         "has_proofs": any(row["proofs"] or row["error"] for row in changed),
@@ -57,7 +61,8 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "measured_with": [_facts(delta, agent, changed) for agent in agents],
         "trials": totals.trials,
         "duration": format_duration(totals.duration_ms),
-        "cost": "" if totals.cost_usd is None else f"{totals.cost_usd:.4f}",
+        "superseded_cost": _amount(totals.superseded_cost_usd),
+        "cost": _amount(totals.cost_usd),
         "commit": delta.commit or "",
         "commit_url": place.commit_url(delta.commit or ""),
         "run_url": place.run_url,
@@ -71,6 +76,19 @@ def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
     for kind, number in delta.counts.items():
         url = place.docs_page(f"reference/delta-words.md#{kind.value.lower()}")
         yield {"kind": kind.value, "number": number, "url": url}
+
+
+def _left_out(delta: Delta) -> Iterator[Values]:
+    """The cases with the agents on which they were left out, and what can have changed them."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for one in delta.left_out:
+        cases.setdefault((one.case_id, one.moved_by), []).append(one.agent)
+    for (case_id, moved_by), agents in cases.items():
+        yield {"case_id": case_id, "agents": agents, "moved_by": moved_by}
+
+
+def _amount(usd: float | None) -> str:
+    return "" if usd is None else f"{usd:.4f}"
 
 
 def _find_torn_cases(delta: Delta) -> Iterator[Values]:

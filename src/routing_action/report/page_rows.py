@@ -14,7 +14,13 @@ from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, excerpt
-from routing_action.report.view import accept_command, can_accept, find_remedy, rerun_command
+from routing_action.report.view import (
+    accept_command,
+    can_accept,
+    describe_before,
+    find_remedy,
+    rerun_command,
+)
 
 Values: TypeAlias = dict[str, Any]
 """Values by the names that templates know them by."""
@@ -28,7 +34,7 @@ _KINDS = {kind.value for kind in (*FailureKind, *Outcome)}
 _MARKS = {DeltaKind.IMPROVEMENT: "🟢", DeltaKind.NEW: "🔵", DeltaKind.REMOVED: "⚪"}
 _TO_DECLARE = (DeltaKind.NEW, DeltaKind.UNDECLARED)
 _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
-_SAME = ("case_id", "kind", "was", "got", "why", "flaky", "not_alike", "error")
+_SAME = ("case_id", "kind", "was", "got", "why", "flaky", "red_before", "not_alike", "error")
 _Skills: TypeAlias = Mapping[tuple[str, str], DeltaSkill]
 
 
@@ -79,6 +85,7 @@ def _row(
         "proofs": list(_proofs(row)),
         "not_alike": row.not_alike[:_MOST_TOKENS],
         "flaky": f"{row.passed} of {row.trials}" if row.flaky else "",
+        "red_before": describe_before(row) if row.red_before else "",
         "remedy": find_remedy(row.failure_kind) if row.gates else "",
         "rerun": rerun_command(delta, row) if row.got or row.kind in _LOST else "",
         "accept": accept_command(row) if takes else "",

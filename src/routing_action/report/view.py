@@ -26,6 +26,8 @@ class GateOutcome(StrEnum):
     FAILED = "failed"
     ERROR = "error"
     NOT_MEASURED = "not measured"
+    PARTIAL = "partial"
+    UNVERIFIED = "not verified"
     NOT_COMPARABLE = "not comparable"
     NO_BASELINE = "no baseline"
 
@@ -35,6 +37,8 @@ _TITLES = {
     GateOutcome.FAILED: "Routing gate failed",
     GateOutcome.ERROR: "Routing could not be judged",
     GateOutcome.NOT_MEASURED: "Routing was not fully measured",
+    GateOutcome.PARTIAL: "Routing is as expected",
+    GateOutcome.UNVERIFIED: "Routing is as expected",
     GateOutcome.NOT_COMPARABLE: "Routing passed, but with another CLI or model than the baseline",
     GateOutcome.NO_BASELINE: "Routing has no baseline to compare with yet",
 }
@@ -45,13 +49,16 @@ def find_outcome(delta: Delta) -> GateOutcome:
     if delta.conclusion is Conclusion.FAILURE:
         return _why_red(delta)
     if delta.conclusion is Conclusion.NEUTRAL:
-        return GateOutcome.NOT_MEASURED
+        reason = _why_open(delta)
+        if reason is not GateOutcome.PARTIAL:
+            return reason
     if _lacks_baseline(delta):
         return GateOutcome.NO_BASELINE
     judged = [row for row in delta.rows if row.got is not None]
     if judged and all(row.not_alike for row in judged):
         return GateOutcome.NOT_COMPARABLE
-    return GateOutcome.PASSED
+    is_open = delta.conclusion is Conclusion.NEUTRAL
+    return GateOutcome.PARTIAL if is_open else GateOutcome.PASSED
 
 
 def _why_red(delta: Delta) -> GateOutcome:
@@ -66,6 +73,16 @@ def _why_red(delta: Delta) -> GateOutcome:
     return GateOutcome.NOT_MEASURED if lacks else GateOutcome.FAILED
 
 
+def _why_open(delta: Delta) -> GateOutcome:
+    """What was not measured first, then who reports it, then what was left out."""
+    unmeasured = any(row.kind is DeltaKind.UNMEASURED for row in delta.rows)
+    if unmeasured or not is_measured(delta):
+        return GateOutcome.NOT_MEASURED
+    if delta.unverified:
+        return GateOutcome.UNVERIFIED
+    return GateOutcome.PARTIAL if delta.left_out else GateOutcome.NOT_MEASURED
+
+
 def _lacks_baseline(delta: Delta) -> bool:
     return delta.baseline.commit is not None and not delta.baseline.present
 
@@ -76,11 +93,26 @@ def is_measured(delta: Delta) -> bool:
 
 
 def find_title(delta: Delta) -> str:
-    """The outcome in a few words."""
+    """The outcome in a few words: what it is, whether all was measured, and who says so."""
     outcome = find_outcome(delta)
-    if outcome is GateOutcome.NOT_MEASURED and not is_measured(delta):
-        return "Routing was not measured"
-    return _TITLES[outcome]
+    is_open = outcome is GateOutcome.NOT_MEASURED and not is_measured(delta)
+    title = "Routing was not measured" if is_open else _TITLES[outcome]
+    return ", ".join(filter(None, (title, describe_part(delta), delta.unverified)))
+
+
+def describe_part(delta: Delta) -> str:
+    """How much of what is known was measured; "" where it was all, or nothing."""
+    left = delta.left_out
+    rows = [row for row in delta.rows if row.kind is not DeltaKind.REMOVED]
+    if not left or not is_measured(delta):
+        return ""
+    for noun, seen, known in (
+        ("case", {row.case_id for row in rows}, {one.case_id for one in left}),
+        ("agent", {row.agent for row in rows}, {one.agent for one in left}),
+    ):
+        if not known <= seen:
+            return f"partial: {len(seen)} of {count(len(seen | known), noun)} measured"
+    return f"partial: {len(rows)} of {count(len(rows) + len(left), 'pair')} measured"
 
 
 def find_headline(delta: Delta) -> str:
@@ -112,7 +144,8 @@ def find_agents(delta: Delta) -> tuple[str, ...]:
 
 def is_worth_a_look(row: DeltaEntry) -> bool:
     """False where a pair is as expected and nothing about it is in doubt."""
-    return row.kind is not DeltaKind.OK or row.flaky or bool(row.not_alike)
+    doubts = (row.flaky, row.not_alike, row.red_before)
+    return row.kind is not DeltaKind.OK or any(doubts)
 
 
 def changed_rows(delta: Delta) -> tuple[DeltaEntry, ...]:
@@ -132,6 +165,8 @@ def list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:
     """What was found of a pair, each fact with its label."""
     if row.flaky:
         yield "flaky", f"{row.passed} of {row.trials} trials passed"
+    if row.red_before:
+        yield "red before", describe_before(row)
     found = {
         "not comparable": row.not_alike,
         "missing": row.missing_evidence,
@@ -160,6 +195,12 @@ def list_steps(
         yield "rerun", rerun_command(delta, row)
     if accept:
         yield "accept", accept
+
+
+def describe_before(row: DeltaEntry) -> str:
+    """The earlier attempts of the run at which the pair was red."""
+    many = "s" if len(row.red_before) > 1 else ""
+    return f"at attempt{many} {', '.join(map(str, row.red_before))} of this run"
 
 
 def count(number: int, noun: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.results.model import MeasuredRow, OfferedSkill, Options, judge_trials
@@ -46,7 +46,7 @@ class Measurement:
     """Everything that was measured, and what is wrong with it.
 
     `lost` are the pairs that were selected and have no result; `run_options` tell of each agent
-    how it was run.
+    how it was run. `earlier` holds what attempts before the one that counts came to, in order.
     """
 
     pairs: Mapping[Pair, MeasuredPair]
@@ -57,6 +57,8 @@ class Measurement:
     run_options: Mapping[str, Options]
     errors: tuple[str, ...]
     latest: tuple[MeasuredBatch, ...] = ()
+    superseded: tuple[MeasuredBatch, ...] = ()
+    earlier: Mapping[Pair, Mapping[int, MeasuredPair]] = field(default_factory=dict)
 
 
 def gather(
@@ -67,7 +69,7 @@ def gather(
     With `commit`, results of another commit, or of none that is known, are an error each; with
     `corpus_sha256` those of another case file are. `latest` are the batches that count.
     """
-    latest = _latest(batches)
+    latest, superseded = _split(batches)
     errors = [*_lost_shards(latest), *(_stale(latest, commit) if commit else ())]
     errors += [
         f"{batch.file}: measured with another version of {batch.options.cases_file}"
@@ -79,9 +81,7 @@ def gather(
     for batch in latest:
         if not batch.complete:
             errors.append(f"{batch.file}: the batch was interrupted, so its results are partial")
-        own: dict[Pair, list[MeasuredRow]] = {}
-        for row in batch.rows:
-            own.setdefault((row.case_id, row.agent), []).append(row)
+        own = _group(batch)
         errors += [
             f"{pair[1]}:{pair[0]} was measured in {owners[pair]} and in {batch.file}"
             for pair in sorted(own.keys() & trials.keys())
@@ -104,16 +104,38 @@ def gather(
         run_options=agents,
         errors=tuple(dict.fromkeys(errors)),
         latest=tuple(latest),
+        superseded=tuple(superseded),
+        earlier=_sum_up_earlier(superseded),
     )
 
 
-def _latest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
-    """The highest attempt of each key, in the order of their keys and files."""
+def _split(batches: Sequence[MeasuredBatch]) -> tuple[list[MeasuredBatch], list[MeasuredBatch]]:
+    """The highest attempt of each key, in the order of their keys and files, and the others."""
     best: dict[str, int] = {}
     for batch in batches:
         best[batch.key] = max(best.get(batch.key, 0), batch.attempt)
-    kept = [batch for batch in batches if batch.attempt == best[batch.key]]
-    return sorted(kept, key=lambda batch: (batch.key, batch.file))
+    ordered = sorted(batches, key=lambda batch: (batch.key, batch.attempt, batch.file))
+    return (
+        [batch for batch in ordered if batch.attempt == best[batch.key]],
+        [batch for batch in ordered if batch.attempt < best[batch.key]],
+    )
+
+
+def _group(batch: MeasuredBatch) -> dict[Pair, list[MeasuredRow]]:
+    """The trials of each pair."""
+    trials: dict[Pair, list[MeasuredRow]] = {}
+    for row in batch.rows:
+        trials.setdefault((row.case_id, row.agent), []).append(row)
+    return trials
+
+
+def _sum_up_earlier(superseded: Sequence[MeasuredBatch]) -> dict[Pair, dict[int, MeasuredPair]]:
+    """What each pair came to, by attempt."""
+    earlier: dict[Pair, dict[int, MeasuredPair]] = {}
+    for batch in superseded:
+        for pair, rows in _group(batch).items():
+            earlier.setdefault(pair, {})[batch.attempt] = _sum_up(pair, rows)
+    return earlier
 
 
 def _stale(batches: Iterable[MeasuredBatch], commit: str) -> Iterator[str]:

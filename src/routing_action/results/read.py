@@ -7,7 +7,6 @@ the layout that a run writes is never held in memory as a whole.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, name_field, read_bytes
 from routing_action.files.json_text import JsonText
+from routing_action.results.attempts import ARTIFACT, find_artifact, split_attempts
 from routing_action.results.find import NO_RESULTS, find_result_files
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import (
@@ -36,7 +36,6 @@ BLOCK_BYTES = 2**20
 _MAX_LINE_BYTES = 32 * 2**20
 """Above this size an error names the field alone: finding the line would take seconds."""
 
-_ARTIFACT = re.compile(r"routing-results-(?P<key>.+)-a(?P<attempt>[1-9]\d{0,5})")
 _DAMAGED = "run again, or download the artifact again: the file is not what a run writes"
 _CAUSES = {"missing": "is missing", "string_too_short": "is empty"}
 _START = b'{\n  "'
@@ -78,7 +77,7 @@ def read_batches(paths: Sequence[Path]) -> list[MeasuredBatch]:
 
 def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResult]]]:
     """The rows of each file that `read_batches` would find; of each key the highest attempt's."""
-    files = find_result_files(paths)
+    files, _ = split_attempts(find_result_files(paths))
     if len(files) > 1:
         named = [(file, *name_batch(file, _open(file, _WHOLE)[0].options)) for file in files]
         best = {key: attempt for _, key, attempt in sorted(named, key=lambda one: one[2])}
@@ -104,12 +103,6 @@ def _read_batch(path: Path) -> MeasuredBatch:
         )
     content = (head.complete, head.options, head.skills, rows)
     return MeasuredBatch(str(path), key, attempt, *content, str(artifact or ""))
-
-
-def find_artifact(path: Path) -> Path | None:
-    """The outermost artifact folder that a file lies in."""
-    parents = reversed(path.absolute().parents)
-    return next((one for one in parents if _ARTIFACT.fullmatch(one.name)), None)
 
 
 def _check_artifacts(batches: Sequence[MeasuredBatch]) -> None:
@@ -177,7 +170,7 @@ def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
 def name_batch(path: Path, options: Options) -> tuple[str, int]:
     """The key and attempt of a batch: its artifact's, else those that it was planned with."""
     artifact = find_artifact(path)
-    match = _ARTIFACT.fullmatch(artifact.name) if artifact else None
+    match = ARTIFACT.fullmatch(artifact.name) if artifact else None
     if match:
         return match["key"], int(match["attempt"])
     return options.matrix_key or ",".join(options.agents), options.attempt

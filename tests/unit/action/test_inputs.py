@@ -18,7 +18,8 @@ from routing_action.action.inputs import (
     variable,
 )
 from routing_action.errors import UsageError
-from routing_action.results.read import _ARTIFACT, name_batch
+from routing_action.results.attempts import ARTIFACT
+from routing_action.results.read import name_batch
 from tests.support.result_rows import make_results
 
 
@@ -103,7 +104,7 @@ def test_any_key_names_an_artifact_that_tells_key_and_attempt_again(text: str) -
     key = legal_key(text)
     assert not set(key) & set('":<>|*?\\/\r\n')
     assert len(results_artifact(key, 12)) <= 110
-    match = _ARTIFACT.fullmatch(results_artifact(key, 12))
+    match = ARTIFACT.fullmatch(results_artifact(key, 12))
     assert match is not None
     assert (match["key"], match["attempt"]) == (key, "12")
 

@@ -132,7 +132,7 @@ def test_a_partial_run_is_judged_on_its_selection_alone() -> None:
     """Pairs that were not selected are counted, never judged."""
     ref = expect({(case, agent): "pass" for case in "abc" for agent in ("claude", "codex")})
     result = judge([batch([row("a", "claude")])], ref)
-    assert (only(result).kind, result.not_selected) == (DeltaKind.OK, 5)
+    assert (only(result).kind, len(result.left_out)) == (DeltaKind.OK, 5)
 
 
 def test_a_selected_pair_without_a_result_is_red() -> None:
@@ -339,5 +339,5 @@ def test_agents_that_were_left_out_for_once_are_not_removed() -> None:
     rows = [batch([row("a", "claude")])]
     once = judge(rows, ref, providers=frozenset({"claude"}), partial=True)
     for_good = judge(rows, ref, providers=frozenset({"claude"}))
-    assert ([one.kind for one in once.rows], once.not_selected) == ([DeltaKind.OK], 1)
+    assert ([one.kind for one in once.rows], len(once.left_out)) == ([DeltaKind.OK], 1)
     assert [one.kind for one in for_good.rows] == [DeltaKind.REMOVED, DeltaKind.OK]

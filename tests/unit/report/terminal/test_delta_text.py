@@ -161,7 +161,7 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
     text = render_delta_text(quiet, ConsoleStyle())
     assert "note: no baseline: provider-baseline.json does not exist at aaaaaaaaaaaa" in text
     comment = render_comment(quiet, RunLinks())
-    assert "> [!IMPORTANT]\n> **Routing has no baseline to compare with yet**" in comment
+    assert "> [!IMPORTANT]\n> **Routing has no baseline to compare with yet, partial: " in comment
     same = build_delta(
         [batch([row("a", "claude")])],
         Baselines(

@@ -1,0 +1,70 @@
+"""Says what a run left out, whether that can have changed, and what earlier attempts came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from routing_action.corpus.baseline import Pair
+from routing_action.gate.model import DeltaLeftOut
+from routing_action.gate.rules import Comparison
+from routing_action.results.measured import Measurement
+
+_SHOWN = 5
+
+
+def list_left_out(
+    comparison: Comparison, moved: Mapping[str, str] | None
+) -> tuple[DeltaLeftOut, ...]:
+    """The pairs that were left out; `moved` tells of each case what can have changed it."""
+    return tuple(
+        DeltaLeftOut(case_id=case_id, agent=agent, moved_by=(moved or {}).get(case_id, ""))
+        for case_id, agent in comparison.left_out
+    )
+
+
+def find_doubt(comparison: Comparison, moved: Mapping[str, str] | None, *, by_change: bool) -> str:
+    """Why a partial run proves too little; "" where nothing that was left out can have changed.
+
+    `by_change`: the plan chose by what changed. `moved` is what the gate found of that by itself,
+    None where it could not.
+    """
+    left = comparison.left_out
+    if not left:
+        return ""
+    if by_change and moved is not None:
+        left = tuple(pair for pair in left if pair[0] in moved)
+        reasons = dict.fromkeys(moved[case_id] for case_id, _ in left)
+        why = f", although {next(iter(reasons))}" if reasons else ""
+    else:
+        why = ", and the history is not here to tell whether it matters" if by_change else ""
+    return f"left out: {_name(left, comparison)}{why}" if left else ""
+
+
+def _name(left: Sequence[Pair], comparison: Comparison) -> str:
+    """The cases that were left out altogether, else the agents, else the pairs."""
+    rows = [row.pair for row in comparison.rows]
+    cases = dict.fromkeys(case_id for case_id, _ in left if case_id not in dict(rows))
+    seen = {agent for _, agent in rows}
+    agents = dict.fromkeys(agent for _, agent in left if agent not in seen)
+    return _shorten(list(cases or agents) or [f"{one} on {agent}" for one, agent in left])
+
+
+def describe_attempts(
+    comparison: Comparison, measurement: Measurement, last_attempt: int | None
+) -> Iterator[str]:
+    """One sentence for the pairs that were red at the same earlier attempts and are not now."""
+    last = max((batch.attempt for batch in measurement.latest), default=1)
+    groups: dict[tuple[bool, tuple[int, ...]], list[str]] = {}
+    for pair, attempts in comparison.red_before.items():
+        group = groups.setdefault((pair in measurement.pairs, attempts), [])
+        group.append(f"{pair[0]} on {pair[1]}")
+    for (is_measured, attempts), pairs in groups.items():
+        now = f"green at attempt {last} of {max(last, last_attempt or last)}"
+        now = now if is_measured else f"not measured again at attempt {last}"
+        many = f"attempt{'' if len(attempts) == 1 else 's'} {', '.join(map(str, attempts))}"
+        yield f"{now}, but red at {many} of this run: {_shorten(pairs)}"
+
+
+def _shorten(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
