@@ -8,14 +8,18 @@ from routing_action.action.inputs import report_artifact
 from routing_action.action.post import Publication, error_marker, marker_for, open_github, post
 from routing_action.action.step import Step
 from routing_action.errors import DocumentError, ExitCode, RoutingActionError, UsageError
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.deltas import read_delta
+from routing_action.gate.model import Delta
 from routing_action.github.artifacts import fetch_artifact
 from routing_action.github.comments import CommentMode
+from routing_action.github.context import Context
 from routing_action.report.render_all import render_all, render_error
 
 DELTA_FILE = "delta.json"
 ERROR_FILE = "error.txt"
 DRY_RUN = "dry-run"
+UNVERIFIED = "reported by the fork's own run, not verified"
 _MODES = tuple(mode.value for mode in CommentMode)
 
 
@@ -95,7 +99,8 @@ def fetch_report(step: Step) -> ExitCode:
 def adopt(step: Step) -> ExitCode:
     """Take the report that another run uploaded: data, checked before anything is shown.
 
-    Its verdict is not this job's: the run that measured has failed or passed by itself.
+    Its verdict is not this job's: the run that measured has failed or passed by itself. Unless
+    that run was of a branch of this repository, it is marked as not verified.
     """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
     legs = Path(step.variable("ROUTING_LEGS_DIR"))
@@ -106,8 +111,20 @@ def adopt(step: Step) -> ExitCode:
             file=str(legs),
             remedy="see whether the other run uploaded its report",
         )
-    delta = read_delta(found[-1])
+    delta = mark_origin(read_delta(found[-1]), step.context)
     report.mkdir(parents=True, exist_ok=True)
     (report / DELTA_FILE).write_text(delta.model_dump_json(indent=2) + "\n", encoding="utf-8")
     step.output(status="passed", conclusion=delta.conclusion.value)
     return ExitCode.PASSED
+
+
+def mark_origin(delta: Delta, context: Context) -> Delta:
+    """The delta, marked and neutral at best unless its run was of a branch of this repository.
+
+    A fork's run executes the fork's own workflow, which can write any report. Red stays red.
+    """
+    if context.is_of_own_run:
+        return delta.model_copy(update={"unverified": ""})
+    is_green = delta.conclusion is Conclusion.SUCCESS
+    conclusion = Conclusion.NEUTRAL if is_green else delta.conclusion
+    return delta.model_copy(update={"conclusion": conclusion, "unverified": UNVERIFIED})

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from routing_action.action.post import marker_for, open_github, post
+from routing_action.action.publish import mark_origin
 from routing_action.cli.options import delta_option
 from routing_action.errors import ExitCode, GitHubError, UsageError
 from routing_action.gate.deltas import read_delta
@@ -60,6 +61,8 @@ def command(
         )
     delta = read_delta(delta_file)
     context = read_context(os.environ)
+    if context.event_name == "workflow_run":
+        delta = mark_origin(delta, context)
     if not context.repository:
         raise UsageError(
             "GITHUB_REPOSITORY is not set", remedy="run this inside a workflow, or set GITHUB_*"

@@ -12,7 +12,7 @@ import re
 _RUNS = re.compile(r"`+")
 _LONGEST = 400
 _LINE_ENDS = re.compile(r"[\r\n\t\v\f\u2028\u2029\x85]+")
-_PHRASE = re.compile(r"[A-Za-z0-9_.,;:()/ -]+")
+_PHRASE = re.compile(r"[A-Za-z0-9_.,;:()/' -]+")
 _WORDS = re.compile(r"[A-Za-z0-9_.]+")
 _PLAIN_WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*|[0-9]{1,6}(?:\.[0-9]{1,4})?")
 _LIKE_A_COMMIT = re.compile(r"[a-fA-F]{7,64}")
