@@ -15,7 +15,7 @@ from routing_action.git.base_commit import (
     read_file_at,
     resolve_commit,
 )
-from routing_action.git.changes import list_changes
+from routing_action.git.changed_paths import list_changes
 
 
 class History(Protocol):
@@ -38,7 +38,7 @@ class History(Protocol):
         ...
 
     def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
-        """What differs from the commit, as `git.changes` lists it; None where that is not known."""
+        """What differs from the commit, as `git.changed_paths` lists it; None where that is not known."""
         ...
 
 

@@ -28,7 +28,7 @@ from routing_action.errors import RoutingActionError
 from routing_action.gate.baselines import parse_baseline
 from routing_action.gate.histories import History
 from routing_action.git.base_commit import BaseCommit
-from routing_action.git.changes import find_links, list_tracked
+from routing_action.git.changed_paths import find_links, list_tracked
 from routing_action.git.command import require_work_tree
 from routing_action.results.model import Results, UnitResult
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.git.changes import list_changes
+from routing_action.git.changed_paths import list_changes
 from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
 from routing_action.git.fetch import choose_remote, fetch
 from routing_action.git.merge_base import find_commit, find_merge_bases, read_dates
