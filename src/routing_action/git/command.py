@@ -32,6 +32,9 @@ _FIXED: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    # Objects as they are: replacements and grafts are no part of what was committed.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
     "GIT_AUTHOR_NAME": NEUTRAL_NAME,
     "GIT_AUTHOR_EMAIL": NEUTRAL_EMAIL,
     "GIT_AUTHOR_DATE": _NEUTRAL_DATE,
@@ -65,12 +68,14 @@ class Ended(NamedTuple):
     stderr: bytes
 
 
-def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> str:
+def run_git(
+    args: Sequence[str], cwd: Path, *, stdin: str = "", timeout_seconds: float = TIMEOUT_SECONDS
+) -> str:
     """What git printed on stdout; bytes that are no UTF-8 come as surrogates (os.fsdecode).
 
     Raises HarnessError where git is missing, takes too long or exits with another code than 0.
     """
-    done = _start(args, cwd, timeout_seconds)
+    done = _start(args, cwd, timeout_seconds, stdin)
     if done.code != 0:
         raise HarnessError(
             f"git {args[0]} failed in {cwd} with exit code {done.code}: "
@@ -81,7 +86,11 @@ def run_git(args: Sequence[str], cwd: Path, *, timeout_seconds: float = TIMEOUT_
 
 
 def start_git(
-    words: Sequence[str], cwd: Path, environ: Mapping[str, str], timeout_seconds: float
+    words: Sequence[str],
+    cwd: Path,
+    environ: Mapping[str, str],
+    timeout_seconds: float,
+    stdin: str = "",
 ) -> Ended:
     """Run git with this environment alone; HarnessError where there is no git on its PATH.
 
@@ -92,12 +101,18 @@ def start_git(
     program = shutil.which("git", path=environ.get("PATH", os.defpath))
     if program is None:
         raise HarnessError("git was not found", remedy="install git, or put its folder on PATH")
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as stdout,
+        tempfile.TemporaryFile() as stderr,
+    ):
+        given.write(os.fsencode(stdin))
+        given.seek(0)
         child = subprocess.Popen(
             [program, *words],
             cwd=cwd,
             env=environ,
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=stdout,
             stderr=stderr,
             start_new_session=True,
@@ -158,12 +173,14 @@ def resolve(folder: Path, name: str) -> str | None:
         return None
 
 
-def _start(args: Sequence[str], cwd: Path, timeout_seconds: float = TIMEOUT_SECONDS) -> Ended:
+def _start(
+    args: Sequence[str], cwd: Path, timeout_seconds: float = TIMEOUT_SECONDS, stdin: str = ""
+) -> Ended:
     if not cwd.is_dir():
         raise HarnessError(f"{cwd} is not a folder", remedy="name a folder that exists")
     options = [word for setting in _CONFIGURATION for word in ("-c", setting)]
     environment = {**_FIXED, "PATH": os.environ.get("PATH", os.defpath)}
-    ended = start_git((*options, *args), cwd, environment, timeout_seconds)
+    ended = start_git((*options, *args), cwd, environment, timeout_seconds, stdin)
     if ended.code is None:
         raise HarnessError(
             f"git {args[0]} did not end within {timeout_seconds:g} s in {cwd}",
