@@ -21,8 +21,10 @@ from routing_action.cli.run_options import run_options
 from routing_action.cli.wiring import run_and_report
 from routing_action.corpus.case import FILL_IN
 from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.influences import find_influence
 from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.tiers import compute_tier
+from routing_action.git.changes import uncommitted_paths
 from routing_action.git.command import resolve
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
@@ -109,6 +111,7 @@ def _settings(given: Given) -> RunSettings:
         confirm=given["confirm"],
         fail_on_infra=given["fail_on_infra"],
         commit=resolve(Path.cwd(), "HEAD"),
+        uncommitted=uncommitted_paths(Path.cwd(), lambda path: bool(find_influence(path, {}))),
         config_file=own.file,
         config_sha256=own.sha256,
         environ=dict(os.environ),

@@ -161,6 +161,8 @@ class Options(_Model):
     attempt: Annotated[int, Field(ge=1)]
     cases_file: str = ""
     commit: Commit | None = None
+    uncommitted: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
     corpus_sha256: Sha256
     trials: Annotated[int, Field(ge=1)]
     timeout_seconds: Annotated[float, Field(gt=0)]

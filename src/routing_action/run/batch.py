@@ -211,6 +211,8 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         cases_file=plan.corpus.file,
         corpus_sha256=plan.corpus.sha256,
         commit=settings.commit,
+        uncommitted=settings.uncommitted,
+        templates=tuple(agent_templates(selection.agents, settings.environ)),
         provider_models=dict(settings.provider_models),
         subagent_loads="count" if settings.count_subagents else "ignore",
         allow_log_fallback_pass=settings.logs.allow_pass,

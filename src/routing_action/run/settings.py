@@ -90,6 +90,7 @@ class MatrixJob:
 class RunSettings:
     """How units are run; what is run stands in the selection.
 
+    `uncommitted` are the paths of the checkout that are not as in `commit`.
     `config_file` and its SHA-256 describe the user's own agents. With `replay` no agent starts.
     """
 
@@ -106,6 +107,7 @@ class RunSettings:
     confirm: int = 0
     fail_on_infra: bool = False
     commit: str | None = None
+    uncommitted: tuple[str, ...] = ()
     config_file: str | None = None
     config_sha256: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.model import OfferedSkill, UnitResult
-from routing_action.run.evaluate import CaseJudge
+from routing_action.run.evaluate import CaseJudge, find_end
 from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
 from routing_action.run.limits import Brakes
 from routing_action.run.other_sources import VersionProbe, read_session_logs, version_command
@@ -178,7 +178,7 @@ class UnitRunner:
         ended_by = result.ended_by
         if ended_by is EndedBy.STOPPED_EARLY and run.over_budget:
             ended_by = EndedBy.COST_LIMIT
-        end = _run_end(ended_by, result.exit_code)
+        end = find_end(ended_by, result.exit_code)
         verdict = run.judge.judge(reading, end)
         cause = self._cause(run, result, ended_by)
         record = RunRecord(
@@ -296,14 +296,3 @@ class UnitRunner:
         return build_row(
             unit, unit_run_id, record, verdict, reading, judge.evidence, self.parts.redactor
         )
-
-
-def _run_end(ended_by: EndedBy, exit_code: int | None) -> RunEnd:
-    return RunEnd(
-        started=ended_by is not EndedBy.START_FAILED,
-        exit_code=exit_code,
-        timed_out=ended_by.is_deadline,
-        cancelled=ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
-        limit=ended_by is EndedBy.COST_LIMIT,
-        stopped_early=ended_by is EndedBy.STOPPED_EARLY,
-    )
