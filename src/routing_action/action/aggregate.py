@@ -9,18 +9,21 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from routing_action.action.base import pin_base, write_folder
 from routing_action.action.custody import check_custody, find_notes
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import DELTA_FILE, ERROR_FILE
 from routing_action.action.run import earlier_results
-from routing_action.action.step import Step
+from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
+from routing_action.corpus.influences import Influence
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.compare_results import Judged, Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
-from routing_action.gate.histories import FallbackHistory, GitHistory
+from routing_action.gate.edits.find import path_in
+from routing_action.gate.histories import FallbackHistory, GitHistory, History
 from routing_action.gate.model import Delta
 from routing_action.gate.rules import DeltaKind
 from routing_action.git.command import resolve
@@ -45,11 +48,13 @@ def aggregate(step: Step) -> ExitCode:
     """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
     legs = _legs_folder(step)
+    history = _open_history(step)
     try:
-        delta = _judge_all(step, legs)
+        delta = _judge_all(step, legs, history)
     except RoutingActionError as error:
         write_atomically(report / ERROR_FILE, f"{error}\n")
         raise
+    delta = _keep_templates(step, delta, report, history)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
     _write_reports(step, delta, report, legs)
     _describe(step, delta, report)
@@ -66,10 +71,57 @@ def _legs_folder(step: Step) -> Path:
     return folder
 
 
-def _judge_all(step: Step, legs: Path) -> Delta:
+def _open_history(step: Step) -> History:
+    """What git knows of the checkout, else what GitHub does."""
+    context = step.context
+
+    def open_remote() -> ApiHistory | None:
+        """GitHub's own history, for a checkout without one; None without a token or a commit."""
+        token = step.inputs.text("token")
+        if not (token and context.repository and context.sha):
+            return None
+        head = resolve(step.root, "HEAD") or context.sha
+        return ApiHistory(open_github(context, token), step.root, head)
+
+    return FallbackHistory(GitHistory(step.root, os.environ), open_remote)
+
+
+def _keep_templates(step: Step, delta: Delta, report: Path, history: History) -> Delta:
+    """Keep the report's templates as they were at the base commit, for this stage and the next."""
+    folder = path_in(step.root, Path(step.inputs.text("templates") or "."))
+    if not folder or folder == "." or not delta.baseline.commit:
+        return delta
+    said = f"the report's templates are those of {delta.baseline.commit[:12]}"
+    try:
+        kept = report.with_name(report.name + TEMPLATES_AT_BASE)
+        write_folder(history, delta.baseline.commit, folder, kept)
+    except RoutingActionError as error:
+        said = f"the report's templates are those of the change: {error.cause}"
+    return delta.model_copy(update={"measured_with": (*delta.measured_with, said)})
+
+
+def _find_commit_before(context: Context) -> str:
+    """The commit before a push; of a new branch the default one, "" for any other event."""
+    before = context.text("before") if context.event_name == "push" else ""
+    branch = context.text("repository", "default_branch")
+    return before if before.strip("0") or not branch else f"origin/{branch}"
+
+
+def _named_files(step: Step) -> dict[str, Influence]:
+    """The folders that inputs name, by their paths in the repository."""
+    named = {"templates": Influence.TEMPLATES, "skills": Influence.SKILL}
+    found = {
+        path_in(step.root, Path(step.inputs.text(name))): influence
+        for name, influence in named.items()
+        if step.inputs.text(name)
+    }
+    return {path: influence for path, influence in found.items() if path and path != "."}
+
+
+def _judge_all(step: Step, legs: Path, history: History) -> Delta:
     """The comparison, and what the jobs of the workflow add to it."""
     jobs = parse_jobs(step.inputs.text("needs"))
-    judged = _judge(step, jobs, legs)
+    judged = _judge(step, jobs, legs, history)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
     attempt = step.context.run_attempt
@@ -83,9 +135,11 @@ def _judge_all(step: Step, legs: Path) -> Delta:
     return delta.model_copy(update={"pull_request": step.context.pull_request, "notes": notes})
 
 
-def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
+def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
     inputs, context = step.inputs, step.context
     merge_base_of, ref = choose_base(context, inputs.text("baseline-ref"))
+    if merge_base_of:
+        merge_base_of = pin_base(context, step.root, merge_base_of)
     unmeasured = inputs.choice("unmeasured", ("fail", "neutral"))
     head = resolve(step.root, "HEAD") or context.sha or None
     nothing_to_run = jobs.nothing_to_run and not jobs.legs
@@ -109,19 +163,14 @@ def _judge(step: Step, jobs: Jobs, legs: Path) -> Judged:
         allow_none=True,
         last_attempt=context.run_attempt,
         earlier=earlier_results(inputs),
+        agents=find_agents(None, step.root, all_providers()).providers,
+        named=_named_files(step),
+        since=_find_commit_before(context),
     )
-
-    def open_remote() -> ApiHistory | None:
-        """GitHub's own history, for a checkout without one; None without a token or a commit."""
-        token = inputs.text("token")
-        if not (token and context.repository and context.sha):
-            return None
-        return ApiHistory(open_github(context, token), step.root, head or context.sha)
-
     return judge(
         asked,
         step.root,
-        history=FallbackHistory(GitHistory(step.root, os.environ), open_remote),
+        history=history,
         now=datetime.now(UTC),
         program=run_program(),
     )

@@ -103,10 +103,10 @@ def _warnings(failures: list[GitHubError]) -> tuple[str, ...]:
 def marker_for(delta: Delta, links: RunLinks) -> Marker:
     """The marker of a comment about a delta; its news change when the rows worth a look do."""
     changed = [(row.case_id, row.agent, row.kind.value) for row in changed_rows(delta)]
-    has_news = changed or delta.left_out or delta.baseline.edited
+    has_news = changed or delta.left_out or delta.edits or delta.baseline.edited
     is_quiet = delta.conclusion is Conclusion.SUCCESS and not has_news
     left = [(one.case_id, one.agent) for one in delta.left_out]
-    told = repr((delta.conclusion.value, delta.reasons, sorted(changed), left))
+    told = repr((delta.conclusion.value, delta.reasons, sorted(changed), left, delta.edits))
     return _marker(links, delta.conclusion, NO_NEWS if is_quiet else _digest(told))
 
 

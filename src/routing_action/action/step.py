@@ -22,6 +22,9 @@ from routing_action.report.terminal.plain_lines import give_order
 SUMMARY_BYTES = 900 * 1024
 """GitHub drops the whole summary of a step above 1 MiB."""
 
+TEMPLATES_AT_BASE = "-templates"
+"""Ends the name of a folder beside the report: the templates of the base commit."""
+
 _CUT = b"\n\nThe rest of this summary did not fit; the report's artifact has it.\n"
 _OURS = ("ROUTING_", "INPUT_")
 
@@ -41,7 +44,10 @@ class Step:
 
     @property
     def templates(self) -> Path | None:
-        """The folder of templates that the input names."""
+        """The folder of templates that the input names, as it was at the base commit if known."""
+        kept = self.environ.get("ROUTING_REPORT_DIR", "") + TEMPLATES_AT_BASE
+        if Path(kept).is_dir():
+            return Path(kept)
         named = self.inputs.text("templates")
         return self.root / named if named else None
 

@@ -15,6 +15,7 @@ from routing_action.cli.options import (
     find_provider,
     format_option,
     full_commit,
+    known_agents,
     path_option,
     split_list,
     stdout_style,
@@ -114,6 +115,7 @@ def command(
             providers=tuple(find_provider(name).name for name in split_list(providers)),
             commit=commit,
         ),
+        agents=known_agents().providers,
     )
     judged = judge(
         asked,

@@ -10,11 +10,22 @@ from typing import Any
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
+from routing_action.corpus.influences import Influence
 from routing_action.corpus.naming import bare_name, fold
+from routing_action.gate.changes import Change
 from routing_action.gate.conclusion import Policy, decide_gate
+from routing_action.gate.edits.conditions import list_conditions
+from routing_action.gate.edits.earlier_cases import judge_edited_cases
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.left_out import describe_attempts, find_doubt, list_left_out
-from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill, Totals
+from routing_action.gate.model import (
+    BaselineSource,
+    Delta,
+    DeltaEntry,
+    DeltaProof,
+    DeltaSkill,
+    Totals,
+)
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
 from routing_action.results.measured import MeasuredBatch, MeasuredPair, Measurement, gather
 from routing_action.results.model import MeasuredRow, notes_of_agents
@@ -22,6 +33,7 @@ from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
 
 _LONGEST_PROMPT = 600
+_NOTHING = Change()
 
 
 def build_delta(
@@ -32,7 +44,7 @@ def build_delta(
     unmeasured: Mapping[str, str],
     policy: Policy,
     now: datetime,
-    edited: Sequence[str] = (),
+    change: Change = _NOTHING,
     program: str = RUN_PROGRAM,
     moved: Mapping[str, str] | None = None,
     last_attempt: int | None = None,
@@ -49,6 +61,12 @@ def build_delta(
         unmeasured=dict(unmeasured),
         partial=policy.partial,
         all_agents=policy.all_agents,
+        edited=judge_edited_cases(
+            change.earlier,
+            {case.case_id: case for case in corpus.cases},
+            measurement.latest,
+            change.providers,
+        ),
     )
     comparison = compare(measurement, baselines.deciding, tree)
     doubt = find_doubt(comparison, moved, by_change=policy.by_change)
@@ -60,7 +78,7 @@ def build_delta(
         conclusion=gate.conclusion,
         reasons=gate.reasons,
         errors=comparison.errors,
-        baseline=baselines.source,
+        baseline=_mark_edited(baselines.source, change),
         cases_file=corpus.file,
         commit=_only_commit(measurement),
         agents=policy.providers or measurement.agents,
@@ -71,12 +89,16 @@ def build_delta(
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=len(comparison.left_out),
         left_out=list_left_out(comparison, moved),
+        edits=change.edits,
+        measured_with=list_conditions(
+            (batch.options for batch in measurement.latest), change.uncommitted
+        ),
         notes=(
             *describe_attempts(comparison, measurement, last_attempt),
             *notes_of_agents(_row_notes(batches)),
             *_notes(measurement, corpus, comparison),
             *_unasked(tree),
-            *_edits(edited),
+            *change.notes,
         ),
         totals=_totals(measurement),
         skills=tuple(_skills_at_stake(batches, comparison)),
@@ -125,12 +147,10 @@ def _notes(measurement: Measurement, corpus: Corpus, comparison: Comparison) -> 
     return tuple(notes)
 
 
-def _edits(edited: Sequence[str]) -> tuple[str, ...]:
-    if not edited:
-        return ()
-    more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
-    names = ", ".join(edited[:10]) + more
-    return (f"this change edits the prompt or the expectations of {names}: review that first",)
+def _mark_edited(source: BaselineSource, change: Change) -> BaselineSource:
+    """The source of the baseline, edited also where a push did that."""
+    edited = any(edit.influence is Influence.BASELINE for edit in change.edits)
+    return source.model_copy(update={"edited": source.edited or edited})
 
 
 def _skills_at_stake(

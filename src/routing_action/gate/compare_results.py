@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import Corpus, read_cases
+from routing_action.corpus.influences import Influence
 from routing_action.errors import DocumentError, UsageError
 from routing_action.gate.baselines import find_baseline_file
 from routing_action.gate.build_delta import build_delta
+from routing_action.gate.changes import Change, Place, read_change
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import (
     BaselineRequest,
     Baselines,
-    edited_cases,
     locate_files,
     read_baselines,
 )
@@ -36,7 +38,8 @@ class Judgement:
     `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `allow_none` takes folders
     without any result as what they are, legs that were all lost; without it they are an error.
     `last_attempt` is the run's own: no leg has a later one. `earlier` are results of other runs,
-    which tell what a case loads.
+    which tell what a case loads. `agents` are all that are known; `named` are files and folders
+    whose names say nothing; `since` is the commit before a push.
     """
 
     folders: tuple[Path, ...] = ()
@@ -50,6 +53,9 @@ class Judgement:
     allow_none: bool = False
     last_attempt: int | None = None
     earlier: tuple[Path, ...] = ()
+    agents: Mapping[str, Provider] = field(default_factory=dict)
+    named: Mapping[str, Influence] = field(default_factory=dict)
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,7 @@ def judge(
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
-        edited=edited_cases(baselines.commit, corpus, root, history),
+        change=_read_change(asked, root, request.path, baselines, corpus, history),
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines, request.path),
         last_attempt=asked.last_attempt,
@@ -134,6 +140,22 @@ def _find_moved(
         earlier=[read_results(path) for path in asked.earlier],
     )
     return find_moved_cases(root, baselines.commit, history, measured)
+
+
+def _read_change(
+    asked: Judgement,
+    root: Path,
+    path: Path,
+    baselines: Baselines,
+    corpus: Corpus,
+    history: History,
+) -> Change:
+    """What is edited; nothing where the checked-in files are judged for whoever works on them."""
+    if baselines.commit is None and asked.policy.commit is None:
+        return Change()
+    place = Place(root, path, asked.named, asked.since)
+    change = read_change(place, baselines, corpus, history)
+    return replace(change, providers=asked.agents)
 
 
 def _read(asked: Judgement, marked: bool) -> tuple[Sequence[MeasuredBatch], Sequence[str]]:

@@ -49,6 +49,10 @@ _NOUNS = {
     DeltaKind.UNDECLARED: ("pair has no baseline entry", "pairs have no baseline entry"),
     DeltaKind.REMOVED: ("pair was removed but still exists", "pairs were removed but still exist"),
     DeltaKind.REGRESSION: ("regression", "regressions"),
+    DeltaKind.CASE_EDITED: (
+        "edited case does not pass as it was",
+        "edited cases do not pass as they were",
+    ),
     DeltaKind.NEW: ("new pair is worse than declared", "new pairs are worse than declared"),
     DeltaKind.INFRA: ("infra_error (--fail-on-infra)", "infra_errors (--fail-on-infra)"),
     DeltaKind.UNMEASURED: ("pair was not measured", "pairs were not measured"),

@@ -1,19 +1,20 @@
-"""Finds what results are compared with: both baselines, and the cases that a change edits."""
+"""Finds what results are compared with: both baselines, and the cases as they were."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from routing_action.corpus.baseline import Baseline, BaselineEntry, Status, iterate_pairs
+from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import (
     DEFAULT_CASE_FILES,
     Corpus,
     find_cases_file,
     parse_cases,
 )
-from routing_action.errors import DocumentError
+from routing_action.errors import DocumentError, HarnessError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, parse_baseline, read_baseline
 from routing_action.gate.histories import History
 from routing_action.gate.model import BaselineSource
@@ -92,10 +93,11 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
         return Baselines(current, current, _here(request.path, "the checked-in file"))
     places = (request.path, *request.beside, *(root / name for name in DEFAULT_BASELINE_FILES))
     path, data = _find_at(commit, places, history)
-    if data is None:
-        path, data = _find_moved(commit, places[0], history)
-    found: list[Baseline] = []
-    if data is not None:
+    elsewhere = [] if data is not None else _find_elsewhere(commit, current, root, history)
+    found: list[Baseline] = [entries for _, _, entries in elsewhere]
+    if elsewhere:
+        path, data, _ = elsewhere[0]
+    elif data is not None:
         same = data == document.text.encode()  # most changes leave it alone: it is read once
         found.append(current if same else _parse_at(commit.sha, path, data))
     for sha in commit.others:
@@ -137,22 +139,44 @@ def _find_at(
     return paths[0], None
 
 
-def _find_moved(commit: BaseCommit, path: Path, history: History) -> tuple[Path, bytes | None]:
-    """A baseline that the commit has in a place where none is looked for now.
+def _find_elsewhere(
+    commit: BaseCommit, current: Baseline, root: Path, history: History
+) -> list[tuple[Path, bytes, Baseline]]:
+    """The baselines that the commit has in places where none is looked for now.
 
-    Raises DocumentError where it has several: nobody could tell which one decided.
+    That is the only one of all, else those that know a pair of the current one.
     """
-    moved = history.list_files(commit, DEFAULT_BASELINE_FILES[0])
-    if len(moved) > 1:
-        names = ", ".join(str(one) for one in moved[:5])
-        raise DocumentError(
-            f"does not exist at {commit.sha[:12]}, where these do: {names}",
-            file=str(path),
-            remedy="put the baseline back to its place, or name that place with --baseline",
-        )
-    return _find_at(commit, moved, history) if moved else (path, None)
+    found = [
+        (root / path, data, _parse_if_possible(data))
+        for path, data in _find_by_text(commit, b'"expected_status"', history)
+    ]
+    known = {pair for pair, _ in iterate_pairs(current)}
+    related = [one for one in found if any(pair in known for pair, _ in iterate_pairs(one[2]))]
+    return found if len(found) == 1 else related
 
 
+def _find_by_text(commit: BaseCommit, text: bytes, history: History) -> Iterator[tuple[str, bytes]]:
+    """The JSON files of the commit that hold a text, wherever they are and whatever their names."""
+    try:
+        tree = history.list_tree(commit.sha)
+    except HarnessError:
+        return
+    files = {path: one.blob for path, one in tree.items() if path.endswith(".json")}
+    contents = history.read_blobs(files.values(), _LARGEST_JSON)
+    yield from (
+        (path, contents[blob]) for path, blob in files.items() if text in contents.get(blob, b"")
+    )
+
+
+def _parse_if_possible(data: bytes) -> Baseline:
+    """The entries of a file that may be no baseline; none then."""
+    try:
+        return parse_baseline(data, "")
+    except DocumentError:
+        return {}
+
+
+_LARGEST_JSON = 8 * 2**20
 _DEMAND = {Status.FAIL: 0, Status.INFRA_ERROR: 1, Status.PASS: 2}
 
 
@@ -169,18 +193,46 @@ def _strictest(found: Sequence[Baseline]) -> Baseline:
     return merged
 
 
-def edited_cases(
-    commit: BaseCommit | None, corpus: Corpus, root: Path, history: History
-) -> tuple[str, ...]:
-    """The cases whose prompt or expectations differ from those at the commit that decides."""
-    if commit is None:
-        return ()
+def read_earlier_cases(
+    commit: BaseCommit, corpus: Corpus, root: Path, history: History
+) -> tuple[Path | None, dict[str, Case]]:
+    """The case file of a commit and its cases by id; none where it had none that can be read.
+
+    Of several merge bases a case is taken from one where it was another than now.
+    """
     places = (Path(corpus.file), *(root / name for name in DEFAULT_CASE_FILES))
+    now = {case.case_id: case for case in corpus.cases}
+    file, found = None, dict[str, Case]()
+    for sha in (commit.sha, *commit.others):
+        one = replace(commit, sha=sha)
+        path, data = _find_at(one, places, history)
+        texts = [(path, data)] if data is not None else [
+            (root / where, text) for where, text in _find_by_text(one, b'"prompt"', history)
+        ]  # fmt: skip
+        for where, text in texts:
+            earlier = _parse_cases_if_possible(text)
+            if data is None and not earlier.keys() & now.keys():
+                continue
+            file = file or where
+            changed = {name for name in found if found[name] != now.get(name)}
+            found |= {name: case for name, case in earlier.items() if name not in changed}
+    return file, found
+
+
+def _parse_cases_if_possible(data: bytes) -> dict[str, Case]:
+    try:
+        return {case.case_id: case for case in parse_cases(data, "").cases}
+    except DocumentError:  # broken, which is what the change repairs, or no case file
+        return {}
+
+
+def read_earlier_baseline(
+    commit: BaseCommit, current: Path, root: Path, history: History
+) -> tuple[Path | None, Baseline]:
+    """The baseline of a commit that does not decide, and its file; none where it had none."""
+    places = (current, *(root / name for name in DEFAULT_BASELINE_FILES))
     path, data = _find_at(commit, places, history)
-    if data is None:
-        return ()
-    earlier = {case.case_id: case for case in parse_cases(data, str(path)).cases}
-    return tuple(case.case_id for case in corpus.cases if earlier.get(case.case_id, case) != case)
+    return (None, {}) if data is None else (path, _parse_if_possible(data))
 
 
 def _here(path: Path, how: str, *, edited: bool = False) -> BaselineSource:

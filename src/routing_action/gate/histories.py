@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,11 +11,11 @@ from routing_action.errors import HarnessError, RoutingActionError
 from routing_action.git.base_commit import (
     BaseCommit,
     find_merge_base,
-    list_files_at,
     read_file_at,
     resolve_commit,
 )
 from routing_action.git.changed_paths import list_changes
+from routing_action.git.changes import MAX_BLOB_BYTES, Entry, list_tree, read_blobs
 
 
 class History(Protocol):
@@ -33,12 +33,18 @@ class History(Protocol):
         """A file of the working tree as it was at the commit; None: it was not there."""
         ...
 
-    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
-        """The files of a name that the commit has; empty where that is not known."""
+    def list_tree(self, commit: str) -> Mapping[str, Entry]:
+        """All files of a commit, `HEAD` included; HarnessError where that is not known."""
+        ...
+
+    def read_blobs(
+        self, blobs: Iterable[str], most_bytes: int = MAX_BLOB_BYTES
+    ) -> Mapping[str, bytes]:
+        """The contents of files of a tree, but of those that are too large."""
         ...
 
     def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
-        """What differs from the commit, as `git.changed_paths` lists it; None where that is not known."""
+        """What differs from the commit, as `git.changed_paths` lists it; None: not known."""
         ...
 
 
@@ -61,9 +67,15 @@ class GitHistory:
         """As git reads it."""
         return read_file_at(commit, path, environ=self.environ)
 
-    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
-        """As git lists them."""
-        return list_files_at(self.root, commit, name)
+    def list_tree(self, commit: str) -> Mapping[str, Entry]:
+        """As git lists it."""
+        return list_tree(self.root, commit)
+
+    def read_blobs(
+        self, blobs: Iterable[str], most_bytes: int = MAX_BLOB_BYTES
+    ) -> Mapping[str, bytes]:
+        """As git reads them."""
+        return read_blobs(self.root, blobs, most_bytes, environ=self.environ)
 
     def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
         """As git lists them, of all merge bases."""
@@ -91,9 +103,15 @@ class FallbackHistory:
         """Of the history that knew the commit."""
         return self._history.read(commit, path)
 
-    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
+    def list_tree(self, commit: str) -> Mapping[str, Entry]:
         """Of the history that knew the commit."""
-        return self._history.list_files(commit, name)
+        return self._history.list_tree(commit)
+
+    def read_blobs(
+        self, blobs: Iterable[str], most_bytes: int = MAX_BLOB_BYTES
+    ) -> Mapping[str, bytes]:
+        """Of the history that knew the commit."""
+        return self._history.read_blobs(blobs, most_bytes)
 
     def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
         """Of the history that knew the commit."""

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from routing_action.corpus.baseline import Status
+from routing_action.corpus.influences import Influence
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.rules import DeltaKind
 from routing_action.results.model import Commit, Count, Timestamp
@@ -26,6 +27,33 @@ class DeltaProof(_Model):
     tier: Literal[1, 2, 3]
     source_detail: str
     proof_line: str
+
+
+EditKind = Literal["added", "removed", "edited", "renamed"]
+
+
+class FieldEdit(_Model):
+    """A field, or some lines, before and after the change; "" where there was or is nothing."""
+
+    field: str
+    before: str
+    after: str
+
+
+class Edit(_Model):
+    """Something that the change edits and that can alter what is measured or how it is judged.
+
+    `name` is the case, the pair or the skill that it is about, "" for a file as such;
+    `path_before` is where the file was, where that differs. `summary` says what no field does.
+    """
+
+    path: str
+    influence: Influence
+    what: EditKind
+    name: str = ""
+    path_before: str = ""
+    fields: tuple[FieldEdit, ...] = ()
+    summary: str = ""
 
 
 class DeltaEntry(_Model):
@@ -108,8 +136,10 @@ class Delta(_Model):
     `commit` is the one that was measured, null where the results do not agree or do not tell;
     `run_commands` holds for each agent the shell command that measures it again. `pull_request`
     is the number of the one that the run was for: a hint, which proves nothing. `skills`
-    are those that were wanted or used where a pair failed. `left_out` are the pairs that were not
-    selected. `unverified` says why the whole report may be untrue; empty where it is our own.
+    are those that were wanted or used where a pair failed. `edits` are what the change edits, the
+    most telling first; `measured_with` says what was unusual about the measurement. `left_out` are
+    the pairs that were not selected. `unverified` says why the whole report may be untrue; empty
+    where it is our own.
     """
 
     schema_version: Literal[1] = 1
@@ -127,6 +157,8 @@ class Delta(_Model):
     not_selected: Count
     left_out: tuple[DeltaLeftOut, ...] = ()
     unverified: str = ""
+    edits: tuple[Edit, ...] = ()
+    measured_with: tuple[str, ...] = ()
     notes: tuple[str, ...]
     totals: Totals
     skills: tuple[DeltaSkill, ...] = ()

@@ -30,6 +30,7 @@ class DeltaKind(StrEnum):
     UNDECLARED = "UNDECLARED"
     REMOVED = "REMOVED"
     REGRESSION = "REGRESSION"
+    CASE_EDITED = "CASE EDITED"
     NEW = "NEW"
     INFRA = "INFRA"
     CHANGED = "CHANGED"
@@ -50,13 +51,27 @@ _TABLE = {
 
 
 @dataclass(frozen=True, slots=True)
+class EditedCase:
+    """A case that the change edits: the names of its fields, and whether it asks the same.
+
+    `earlier` is the verdict of each agent's transcripts by the case as it was, with what was
+    missing; an agent whose transcripts could not be judged so has none.
+    """
+
+    fields: tuple[str, ...]
+    same_prompt: bool
+    earlier: Mapping[str, tuple[Status, tuple[str, ...]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Tree:
     """What the working tree holds: its case ids and its baseline.
 
     `providers` are those that were asked for explicitly; None where the run itself decides.
     `partial`: they are a choice for this once, so the others are not gone. `all_agents`: where none
     were asked for, those of the deciding baseline must have results.
-    `unmeasured` maps a provider that could not be measured to the reason.
+    `unmeasured` maps a provider that could not be measured to the reason; `edited` are the cases
+    whose judgement the change edits.
     """
 
     case_ids: frozenset[str]
@@ -65,6 +80,7 @@ class Tree:
     unmeasured: dict[str, str] = field(default_factory=dict)
     partial: bool = False
     all_agents: bool = False
+    edited: Mapping[str, EditedCase] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +230,32 @@ def _decide(
         why = "its baseline entry was removed while the case still exists; put the entry back"
         return DeltaKind.REMOVED, True, why
     kind, why = _table(entry, measured)
+    edit = tree.edited.get(pair[0])
+    if edit is not None and kind in _QUIET:
+        return _decide_edited(edit, pair[1], entry, why)
     return kind, kind is DeltaKind.REGRESSION, why
+
+
+_QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
+"""The words that an edit of the case may have brought about."""
+
+
+def _decide_edited(
+    edit: EditedCase, agent: str, entry: BaselineEntry, why: str
+) -> tuple[DeltaKind, bool, str]:
+    """An edited case is also held to what it asked for, as long as it asks the same."""
+    why = f"the case was edited ({', '.join(edit.fields)}): {why}"
+    if not edit.same_prompt:
+        why = f"{why}; with another prompt it cannot be judged as it was"
+        return DeltaKind.CASE_EDITED, False, why
+    is_held = entry.expected_status is Status.PASS
+    if agent not in edit.earlier:
+        why = f"{why}; it could not be judged as it was, since its transcript is cut or missing"
+        return DeltaKind.CASE_EDITED, is_held, f"{why}: run it again" if is_held else why
+    status, missing = edit.earlier[agent]
+    lacks = f" (missing {', '.join(missing)})" if missing else ""
+    why = f"{why}; by the case as it was before this change: {status}{lacks}"
+    return DeltaKind.CASE_EDITED, is_held and status is not Status.PASS, why
 
 
 def _decide_new(

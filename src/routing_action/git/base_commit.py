@@ -91,14 +91,6 @@ def read_file_at(
     return None if blob is None else _read_blob(top, blob, environ)
 
 
-def list_files_at(repository: Path, commit: BaseCommit, name: str) -> tuple[Path, ...]:
-    """The files of a name, in any folder, that the repository had at the commit, sorted."""
-    top = require_work_tree(repository)
-    listing = run_git(("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.sha), top)
-    found = (path for path in listing.split("\0") if path.rpartition("/")[2] == name)
-    return tuple(top / path for path in sorted(found))
-
-
 def is_edited(path: Path, before: bytes | None) -> bool:
     """True where a file's bytes are not what `read_file_at` gave for it.
 

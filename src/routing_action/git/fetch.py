@@ -39,7 +39,7 @@ _OTHER_REPOSITORY = frozenset(
 _NO_PROMPT = {"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never", "LC_ALL": "C"}
 
 _NOT_THERE = (b"couldn't find remote ref", b"not our ref", b"unadvertised object")
-_COMMIT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
+COMMIT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
 _USER_IN_URL = re.compile(r"(?<=://)[^\s'\"]*@")
 _QUERY_OF_URL = re.compile(r"(://[^\s'\"?]*\?)[^\s'\"]+")
 _TOKEN = re.compile(r"\b(?:gh[a-z]_|github_pat_|glpat-)[\w-]+")
@@ -141,7 +141,7 @@ def split_remote(top: Path, ref: str) -> tuple[str, str]:
 
 def _sources(remote: str, name: str) -> Iterator[tuple[str, str]]:
     """What the name may be on the remote, and the local ref for it; none for a commit's id."""
-    if _COMMIT_ID.fullmatch(name):
+    if COMMIT_ID.fullmatch(name):
         yield name, ""
     elif name.startswith("refs/tags/"):
         yield name, name

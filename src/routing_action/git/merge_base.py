@@ -11,7 +11,14 @@ from pathlib import Path
 
 from routing_action.errors import HarnessError, UsageError
 from routing_action.git.command import resolve, run_git
-from routing_action.git.fetch import FULL_HISTORY, NotThereError, fetch, fetch_ref, split_remote
+from routing_action.git.fetch import (
+    COMMIT_ID,
+    FULL_HISTORY,
+    NotThereError,
+    fetch,
+    fetch_ref,
+    split_remote,
+)
 
 _FIRST_DEPTH = 50
 _DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
@@ -50,7 +57,8 @@ def find_commit(top: Path, ref: str, environ: Mapping[str, str]) -> Found:
     # A tag or a local branch called origin/main must not stand in for the remote's main.
     if "/" in ref and (sha := resolve(top, f"refs/remotes/{ref}")):
         return Found(sha, ref)
-    for name in (ref, f"origin/{ref}"):
+    # An id means the commit itself: a branch of that name must not stand in for it.
+    for name in (ref,) if COMMIT_ID.fullmatch(ref) else (ref, f"origin/{ref}"):
         if sha := resolve(top, name):
             return Found(sha, name)
     name, remote = fetch_ref(top, ref, environ=environ, options=_depth_of_a_new_ref(top))

@@ -6,13 +6,14 @@ Sources: "Compare two commits" and "Get repository content" of GitHub's REST API
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routing_action.errors import HarnessError
 from routing_action.git.base_commit import BaseCommit
+from routing_action.git.changes import MAX_BLOB_BYTES, Entry
 from routing_action.github.failures import ApiError, asking
 
 if TYPE_CHECKING:
@@ -59,9 +60,15 @@ class ApiHistory:
             cause = f"GitHub knows no {base} and {head[:12]} with a commit in common"
             raise HarnessError(cause, remedy=_DEEPEN) from None
 
-    def list_files(self, commit: BaseCommit, name: str) -> tuple[Path, ...]:
-        """Not asked of GitHub: a file is looked for in the places that are known."""
-        return ()
+    def list_tree(self, commit: str) -> Mapping[str, Entry]:
+        """Not asked of GitHub, whose lists are cut: HarnessError."""
+        raise HarnessError("the checkout has no history of its own", remedy=_DEEPEN)
+
+    def read_blobs(
+        self, blobs: Iterable[str], most_bytes: int = MAX_BLOB_BYTES
+    ) -> Mapping[str, bytes]:
+        """None, as no tree is listed."""
+        return {}
 
     def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
         """Not asked of GitHub, which lists no more than 300 files."""

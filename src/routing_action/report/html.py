@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import attrgetter
@@ -25,6 +26,7 @@ from routing_action.corpus.naming import is_skill_file
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
+from routing_action.report.edits import build_edits
 from routing_action.report.escape import cut, printable
 from routing_action.report.sandbox import Sandbox
 from routing_action.report.view import (
@@ -32,9 +34,9 @@ from routing_action.report.view import (
     can_accept,
     changed_rows,
     find_agents,
+    find_fix,
     find_headline,
     find_notes,
-    find_remedy,
     find_title,
     is_worth_a_look,
     rerun_command,
@@ -48,6 +50,10 @@ STATIC_ROWS = 200
 PASSING_DETAIL_BYTES = 2**20
 """How much detail of passing units is kept; units that do not pass always have theirs."""
 
+EDITS = 2000
+"""Edits that are shown in full; of others the names."""
+
+_BODY = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
 _ROWS_IN_A_PIECE = 500
 _LONGEST_TEXT = 4000
 _MOST_ITEMS = 60
@@ -85,22 +91,44 @@ def write_html(
     be used.
     """
     changed = changed_rows(delta)
-    sandbox = Sandbox(overrides, {"printable": printable, "csp_hash": csp_hash})
+    filters = {"printable": printable, "csp_hash": csp_hash}
+    sandbox = Sandbox(overrides, filters)
+    edits = "".join(
+        Sandbox(None, filters).pieces("edits.html.j2", **build_edits(delta, EDITS, _LONGEST_TEXT))
+    )
     out.writelines(
-        sandbox.pieces(
-            "report.html.j2",
-            delta=delta,
-            title=find_title(delta),
-            headline=find_headline(delta),
-            notes=find_notes(delta),
-            changed=len(changed),
-            rows=changed[:STATIC_ROWS],
-            place=place,
-            meta=to_script(_meta(delta, place)),
-            pairs=sandbox.unmetered(_stream_list(_pair_line(delta, row) for row in delta.rows)),
-            units=sandbox.unmetered(_stream_list(_unit_lines(records))),
+        _with_edits(
+            edits if overrides else "",
+            sandbox.pieces(
+                "report.html.j2",
+                delta=delta,
+                title=find_title(delta),
+                headline=find_headline(delta),
+                notes=find_notes(delta),
+                changed=len(changed),
+                rows=changed[:STATIC_ROWS],
+                place=place,
+                edits="" if overrides else Markup(edits),  # noqa: S704
+                meta=to_script(_meta(delta, place)),
+                pairs=sandbox.unmetered(_stream_list(_pair_line(delta, row) for row in delta.rows)),
+                units=sandbox.unmetered(_stream_list(_unit_lines(records))),
+            ),
         )
     )
+
+
+def _with_edits(edits: str, pieces: Iterable[str]) -> Iterator[str]:
+    """The page of a user's template, with what it cannot leave out right after its `<body>`."""
+    waiting = ""
+    for piece in pieces:
+        if not edits:
+            yield piece
+            continue
+        waiting += piece
+        if match := _BODY.search(waiting):
+            yield f"{waiting[: match.end()]}{edits}{waiting[match.end() :]}"
+            waiting = edits = ""
+    yield waiting + edits
 
 
 def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
@@ -157,7 +185,7 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
         "why": cut(row.why, _LONGEST_TEXT),
         "short": cut(_in_short(row), _LONGEST_TEXT),
         "failure": row.failure_kind,
-        "fix": find_remedy(row.failure_kind) if row.gates else "",
+        "fix": find_fix(row) if row.gates else "",
         "error": cut(row.error or "", _LONGEST_TEXT),
         "prompt": row.prompt,
         "missing": row.missing_evidence,

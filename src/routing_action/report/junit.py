@@ -16,6 +16,7 @@ from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry, DeltaLeftOut
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
+from routing_action.report.edits import edit_lines, name_edit
 from routing_action.report.escape import printable
 from routing_action.report.view import describe_part, list_facts, list_steps
 from routing_action.results.transcript_lines import UnitRecord
@@ -44,6 +45,7 @@ def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place:
             if unit.status != "pass":
                 _add_proofs(proofs.setdefault(unit.agent, []), record)
     root = ET.Element("testsuites")
+    _add_edits(root, delta)
     suites: dict[str, list[DeltaEntry | DeltaLeftOut]] = {}
     every: list[DeltaEntry | DeltaLeftOut] = [*delta.rows, *delta.left_out]
     for row in every:
@@ -65,6 +67,17 @@ def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place:
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
     ET.ElementTree(root).write(out, encoding="unicode")
     out.write("\n")
+
+
+def _add_edits(root: ET.Element, delta: Delta) -> None:
+    """A suite of what the change edits, each as a case that is skipped with what it says."""
+    if not (delta.edits or delta.measured_with):
+        return
+    suite = _open_suite(root, delta, "edits in view", {})
+    for edit in delta.edits:
+        case = _add_case(suite, name_edit(edit), f"edits.{edit.influence.value}", 0)
+        ET.SubElement(case, "skipped", message=_line("; ".join(edit_lines(edit))))
+    _close_suite(suite, [_line(f"measured with: {one}") for one in delta.measured_with])
 
 
 def _add_proofs(proofs: list[str], record: UnitRecord) -> None:

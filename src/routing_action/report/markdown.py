@@ -18,10 +18,12 @@ from markupsafe import Markup
 from routing_action.errors import UsageError
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
+from routing_action.report.edits import build_edits
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase
 from routing_action.report.page import build_page
 from routing_action.report.page_rows import Values
 from routing_action.report.sandbox import CAP, MarkdownSandbox
+from routing_action.report.view import find_title
 
 COMMENT_BYTES = 60_000
 SUMMARY_BYTES = 900 * 1024
@@ -45,6 +47,12 @@ class Space:
     matrix: bool
     width: int
 
+
+_WITHOUT_EDITS = "check-text.md.j2"
+"""The second text of the check run; the first one has them."""
+
+_EDIT_STEPS = ((1000, 400), (200, 400), (60, 300), (30, 160), (12, 120), (4, 80), (0, 60))
+"""How many edits are shown in full, and the width of a value, from the most to the least."""
 
 _NOTHING = Space(0, 0, 0, False, 60)
 
@@ -109,6 +117,7 @@ class Renderer:
     """Renders templates for one delta, at one place, with a folder of overrides or without."""
 
     def __init__(self, delta: Delta, place: RunLinks, overrides: Path | None = None) -> None:
+        self._delta = delta
         self._page = build_page(delta, place)
         self._overrides = overrides
         self._sandbox = MarkdownSandbox(overrides, _FILTERS) if overrides else _own_sandbox()
@@ -119,10 +128,15 @@ class Renderer:
         UsageError with file and line where a user's template cannot be used, or does not get
         short enough where it is given no space.
         """
+        in_view = self._draw_edits(budget // 3) if name != _WITHOUT_EDITS else ""
+        # Our own templates have a place for it; before a user's it stands where nothing hides it.
+        self._page["in_view"] = "" if self._overrides else Markup(in_view)  # noqa: S704
+        before = in_view if self._overrides else ""
+        budget -= count_bytes(before)
         for space in dict.fromkeys(_steps(self._page, budget)):
             text = self._draw(name, space, 2 * budget)
             if text is not None and count_bytes(text) <= budget:
-                return text
+                return before + text
         if self._overrides is not None:
             least = self._draw(name, _NOTHING, CAP) or ""
             raise UsageError(
@@ -130,6 +144,20 @@ class Renderer:
                 remedy="let the template heed `space`; see docs/how-to/change-the-reports.md",
             )
         return self._draw("least.md.j2", _NOTHING, CAP) or ""
+
+    def _draw_edits(self, budget: int) -> str:
+        """What no template leaves out, by our own one: edits, and how it was measured."""
+        title = find_title(self._delta) if self._overrides else ""
+        text = ""
+        for most, width in _EDIT_STEPS:
+            values = build_edits(self._delta, most, width)
+            pieces = _own_sandbox().pieces(
+                "edits.md.j2", 2 * width, title=title, most_fields=width // 10, **values
+            )
+            text = _BLANK_LINES.sub("\n\n", "".join(pieces)).lstrip("\n")
+            if count_bytes(text) <= budget:
+                break
+        return text
 
     def _draw(self, name: str, space: Space, enough: int) -> str | None:
         """The text; None as soon as there are more than `enough` characters."""

@@ -74,7 +74,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
 def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
     """How many pairs have a word of the delta, and where that word is explained."""
     for kind, number in delta.counts.items():
-        url = place.docs_page(f"reference/delta-words.md#{kind.value.lower()}")
+        url = place.docs_page(f"reference/delta-words.md#{kind.value.lower().replace(' ', '-')}")
         yield {"kind": kind.value, "number": number, "url": url}
 
 

@@ -18,7 +18,7 @@ from routing_action.report.view import (
     accept_command,
     can_accept,
     describe_before,
-    find_remedy,
+    find_fix,
     rerun_command,
 )
 
@@ -86,7 +86,7 @@ def _row(
         "not_alike": row.not_alike[:_MOST_TOKENS],
         "flaky": f"{row.passed} of {row.trials}" if row.flaky else "",
         "red_before": describe_before(row) if row.red_before else "",
-        "remedy": find_remedy(row.failure_kind) if row.gates else "",
+        "remedy": find_fix(row) if row.gates else "",
         "rerun": rerun_command(delta, row) if row.got or row.kind in _LOST else "",
         "accept": accept_command(row) if takes else "",
         "declaration": _declaration(row) if takes and row.kind in _TO_DECLARE else _lost_entry(row),

@@ -16,7 +16,13 @@ from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
-_BLAMED = (DeltaKind.REGRESSION, DeltaKind.NEW, DeltaKind.UNDECLARED, DeltaKind.REMOVED)
+_BLAMED = (
+    DeltaKind.REGRESSION,
+    DeltaKind.CASE_EDITED,
+    DeltaKind.NEW,
+    DeltaKind.UNDECLARED,
+    DeltaKind.REMOVED,
+)
 
 
 class GateOutcome(StrEnum):
@@ -131,8 +137,12 @@ def find_notes(delta: Delta) -> tuple[str, ...]:
         )
     if source.edited:
         notes.append(
-            "this change edits the baseline; known pairs are judged against the one at the merge "
-            "base all the same"
+            "this change edits the baseline; "
+            + (
+                "known pairs are judged against the one at the merge base all the same"
+                if source.commit
+                else "that is what pairs are judged by"
+            )
         )
     return (*notes, *delta.notes)
 
@@ -189,8 +199,8 @@ def list_steps(
     if row.kind is DeltaKind.IMPROVEMENT:
         yield "lock it in", accept
         return
-    if find_remedy(row.failure_kind):
-        yield "fix", find_remedy(row.failure_kind)
+    if find_fix(row):
+        yield "fix", find_fix(row)
     if row.got is not None:
         yield "rerun", rerun_command(delta, row)
     if accept:
@@ -229,7 +239,7 @@ def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
     "" where that would not help: an entry that was removed is to be put back as it was, and what
     could not be measured is to be measured.
     """
-    if row.kind is DeltaKind.REMOVED or row.got is Status.INFRA_ERROR:
+    if row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED) or row.got is Status.INFRA_ERROR:
         return ""
     base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
     if row.timed_out or row.kind in (DeltaKind.REGRESSION, DeltaKind.NEW):
@@ -280,6 +290,18 @@ REMEDIES: Mapping[str, str] = {
 
 Each has an entry with meaning and example in docs/reference/failure-kinds.md.
 """
+
+
+RESTORE = (
+    "fix the skill and put the case back as it was, or give the edited case a case_id of its own: "
+    "a new case is held to its own baseline entry"
+)
+
+
+def find_fix(row: DeltaEntry) -> str:
+    """What a person does about a row; "" where there is nothing to say."""
+    is_edited = row.kind is DeltaKind.CASE_EDITED and row.gates
+    return RESTORE if is_edited else find_remedy(row.failure_kind)
 
 
 def find_remedy(failure_kind: str | None) -> str:

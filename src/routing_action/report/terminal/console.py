@@ -12,6 +12,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
+from routing_action.report.edits import edit_lines, edits_headline
 from routing_action.report.escape import excerpt, printable
 from routing_action.report.terminal.cells import cell_width, pad, shorten, shorten_middle, visible
 from routing_action.report.view import (
@@ -255,6 +256,7 @@ def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS
     changed = changed_rows(delta)
     lines = [f"delta against {_baseline(delta)}"]
     lines += [f"note: {printable(note)}" for note in find_notes(delta)]
+    lines += _edits(delta)
     for row in changed[:_MOST_CHANGED]:
         lines += _delta_row(delta, row, style, results)
     if len(changed) > _MOST_CHANGED:
@@ -263,6 +265,18 @@ def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS
     lines.append(f"{counts or 'nothing'}, {delta.not_selected} not selected")
     lines.append(style.paint(f"gate: {find_headline(delta)}", _CONCLUSIONS[delta.conclusion]))
     return "\n".join(lines)
+
+
+def _edits(delta: Delta) -> Iterator[str]:
+    if delta.edits:
+        yield f"this change edits: {edits_headline(delta)}"
+    for edit in delta.edits[:_MOST_CHANGED]:
+        first, *fields = edit_lines(edit)
+        yield f"  {printable(first)}"
+        yield from (f"    {printable(field)}" for field in fields[:_MOST_RED])
+    if len(delta.edits) > _MOST_CHANGED:
+        yield f"  and {count(len(delta.edits) - _MOST_CHANGED, 'more edit')}; see --format json"
+    yield from (f"measured with: {printable(one)}" for one in delta.measured_with)
 
 
 def _baseline(delta: Delta) -> str:

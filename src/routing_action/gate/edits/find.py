@@ -1,0 +1,182 @@
+"""Finds what a change edits between the commit that it is compared with and the one measured."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from routing_action.corpus.baseline import Baseline
+from routing_action.corpus.influences import Influence, find_influence, find_skill_folder
+from routing_action.errors import RoutingActionError
+from routing_action.gate.edits.contents import compare_skills, compare_texts
+from routing_action.gate.edits.entries import (
+    Cases,
+    find_kind,
+    list_baseline_edits,
+    list_case_edits,
+)
+from routing_action.gate.histories import History
+from routing_action.gate.model import Edit
+from routing_action.git.changes import Entry, Tree, follow_links
+
+_IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
+_MOST_IMPORTS_IN_A_ROW = 5
+_ORDER = {influence: place for place, influence in enumerate(Influence)}
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Cases and baseline before and after; paths are those of the files in the repository.
+
+    A path is None where the file is outside of it; `named` are further files that are not known
+    by their names, and folders.
+    """
+
+    cases: tuple[Cases, Cases]
+    baselines: tuple[Baseline, Baseline]
+    case_files: tuple[str | None, str | None]
+    baseline_files: tuple[str | None, str | None]
+    named: Mapping[str, Influence] = field(default_factory=dict)
+
+
+def path_in(root: Path, path: Path) -> str | None:
+    """A file's path in a repository with `/`; None for one outside of it."""
+    whole = os.path.normpath(root.resolve() / path)
+    inner = os.path.relpath(whole, root.resolve()).replace(os.sep, "/")
+    return None if inner.startswith("../") else inner
+
+
+def find_edits(
+    history: History, commit: str, versions: Versions
+) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+    """The edits, the most telling first, and what has to be said where they cannot be listed."""
+    edits = [*_list_entries(versions)]
+    notes: tuple[str, ...] = ()
+    try:
+        edits += _list_files(history, commit, versions)
+    except RoutingActionError as error:
+        notes = (f"what this change edits beside cases and baseline is not known: {error.cause}",)
+    return tuple(sorted(edits, key=_rank)), notes
+
+
+def _rank(edit: Edit) -> tuple[bool, int, str]:
+    """New entries and texts below a frontmatter last, so that many of them hide nothing else."""
+    fields = {one.field for one in edit.fields}
+    is_entry = edit.influence in (Influence.CASES, Influence.BASELINE)
+    is_quiet = edit.influence is Influence.SKILL and "description" not in fields
+    return (edit.what == "added" if is_entry else is_quiet), _ORDER[edit.influence], edit.path
+
+
+def _list_entries(versions: Versions) -> Iterator[Edit]:
+    case_files, baseline_files = versions.case_files, versions.baseline_files
+    named = {Influence.CASES: case_files, Influence.BASELINE: baseline_files}
+    for influence, (before, after) in named.items():
+        if before and before != after:
+            place = after or "outside of the repository"
+            yield Edit(path=place, path_before=before, influence=influence, what="renamed")
+    yield from list_case_edits(*versions.cases, case_files[1] or "the case file")
+    yield from list_baseline_edits(*versions.baselines, baseline_files[1] or "the baseline")
+
+
+def _list_files(history: History, commit: str, versions: Versions) -> Iterator[Edit]:
+    before, after = history.list_tree(commit), history.list_tree("HEAD")
+    if before == after:
+        return
+    before, after = (follow_links(tree, history.read_blobs) for tree in (before, after))
+    named = dict(versions.named)
+    for tree in (before, after):
+        named |= dict.fromkeys(_find_imports(history, tree, named), Influence.INSTRUCTIONS)
+    shown = {*versions.case_files, *versions.baseline_files}
+    changed = [
+        (path, influence)
+        for path in sorted({*before, *after})
+        if before.get(path) != after.get(path)
+        and path not in shown
+        and (influence := find_influence(path, named)) is not None
+    ]
+    trees = (before, after)
+    blobs = [tree[path].blob for path, _ in changed for tree in trees if path in tree]
+    yield from _describe(changed, trees, history.read_blobs(blobs))
+
+
+def _find_imports(history: History, tree: Tree, named: Mapping[str, Influence]) -> set[str]:
+    """The files that instruction files bring in by `@path` (Claude Code's and Gemini's memory)."""
+    seen: set[str] = set()
+    files = {one for one in tree if find_influence(one, named) is Influence.INSTRUCTIONS}
+    for _ in range(_MOST_IMPORTS_IN_A_ROW):
+        contents = history.read_blobs(tree[one].blob for one in files)
+        found = {
+            posixpath.normpath(posixpath.join(posixpath.dirname(one), os.fsdecode(path)))
+            for one in files
+            for path in _IMPORT.findall(contents.get(tree[one].blob, b""))
+        }
+        files = {one.rstrip(".") for one in found} & tree.keys() - seen
+        seen |= files
+        if not files:
+            break
+    return seen
+
+
+def _describe(
+    changed: Sequence[tuple[str, Influence]], trees: tuple[Tree, Tree], blobs: Mapping[str, bytes]
+) -> Iterator[Edit]:
+    """Each file; one that is gone and one that is new with its content are a renamed one."""
+    before, after = trees
+    gone = {before[path].blob: path for path, _ in changed if path not in after}
+    renamed = {
+        path: gone.pop(after[path].blob)
+        for path, _ in changed
+        if path not in before and after[path].blob in gone
+    }
+    left = set(renamed.values())
+    for path, influence in changed:
+        if path in left:
+            continue
+        folder = find_skill_folder(path) if influence is Influence.SKILL else None
+        told: dict[str, Any] = {
+            "path": path,
+            "influence": influence,
+            "name": posixpath.basename(folder) if folder else "",
+        }
+        if path in renamed:
+            yield Edit(what="renamed", path_before=renamed[path], **told)
+            continue
+        old, new = before.get(path), after.get(path)
+        is_skill = posixpath.basename(path).casefold() == "skill.md"
+        compared = _compare(old, new, blobs, is_skill=is_skill)
+        yield Edit(what=find_kind(old, new), fields=compared[0], summary=compared[1], **told)
+
+
+def _compare(
+    old: Entry | None, new: Entry | None, blobs: Mapping[str, bytes], *, is_skill: bool
+) -> tuple[tuple[Any, ...], str]:
+    found = [b"" if one is None else blobs.get(one.blob) for one in (old, new)]
+    if found[0] is None or found[1] is None:
+        return (), "too large to be shown here, or a submodule"
+    fields, summary = (compare_skills if is_skill else compare_texts)(found[0], found[1])
+    if old and new and old.mode != new.mode:
+        summary = ", ".join(filter(None, (summary, f"mode {old.mode} is now {new.mode}")))
+    return fields, summary
+
+
+def read_folder(history: History, commit: str, folder: str) -> Iterator[tuple[str, bytes]]:
+    """The files below a folder of a commit, by their paths in it; links are left out."""
+    tree = history.list_tree(commit)
+    files = {path: one.blob for path, one in tree.items() if path.startswith(f"{folder}/")
+             and one.mode.startswith("100")}  # fmt: skip
+    contents = history.read_blobs(files.values())
+    for path, blob in files.items():
+        if blob in contents:
+            yield path.removeprefix(f"{folder}/"), contents[blob]
+
+
+def name_few(paths: Iterable[str], most: int = 10) -> str:
+    """The first of some paths, and how many there are beside them."""
+    known = list(paths)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more

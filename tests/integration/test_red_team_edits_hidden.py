@@ -1,0 +1,124 @@
+"""Reports cannot be made to hide an edit, and name it by the words of the event."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.pull_request import FILES, STEAL, STOLEN, PullRequest
+
+WRITING_FILE = ".claude/skills/writing-notes/SKILL.md"
+
+
+@pytest.fixture
+def change(tmp_path: Path) -> PullRequest:
+    """A pull request that proposes nothing yet."""
+    return PullRequest(tmp_path)
+
+
+def comment_of(change: PullRequest, **inputs: str) -> str:
+    """The comment about the change, once every other report was seen to say the same."""
+    change.measure()
+    found = change.judge(1, **inputs)
+    texts = [found.text(name) for name in ("summary.md", "report.html", "junit.xml")]
+    for edit in found.delta["edits"]:
+        assert all(edit["path"] in text for text in texts), edit
+    return found.text("comment.md")
+
+
+HIDING: dict[str, Any] = {
+    "the whole comment": {"comment.md.j2": "All is well.", "summary.md.j2": "All is well."},
+    "a block": {
+        "comment.md.j2": '{% extends "routing-action/comment.md.j2" %}'
+        "{% block in_view %}{% endblock %}",
+    },
+    "a comment that never ends": {"body.md.j2": "<!-- ", "comment.md.j2": "<details>"},
+    "our own template of edits": {"edits.md.j2": "nothing", "edits.html.j2": "nothing"},
+    "the whole page": {"report.html.j2": "<html><body class='x'><p>All is well.</p></html>"},
+}
+
+
+@pytest.mark.parametrize("how", HIDING)
+@pytest.mark.parametrize("are_at_base", [True, False])
+def test_g7_a_template_cannot_hide_an_edit(
+    change: PullRequest, how: str, *, are_at_base: bool
+) -> None:
+    """Neither one that was there before, nor one of the change, which is not used at all."""
+    mine = {f"mine/{name}": text for name, text in HIDING[how].items()}
+    if are_at_base:
+        change = PullRequest(change.folder / "based", {**FILES, **mine})
+    change.propose({**STEAL, **({} if are_at_base else mine)})
+    comment = comment_of(change, templates="mine")
+    head = comment.partition("All is well")[0].partition("<!--")[0]
+    assert WRITING_FILE in head
+    assert STOLEN[:30] in head
+    if not are_at_base:
+        assert next(iter(mine)) in comment
+        assert "All is well." not in comment.splitlines()
+
+
+def test_g7_templates_are_those_of_the_base_commit(change: PullRequest) -> None:
+    """An edited template counts from the next change on."""
+    change = PullRequest(change.folder / "t", {**FILES, "mine/comment.md.j2": "As it was."})
+    change.propose({"mine/comment.md.j2": "As it is."})
+    comment = comment_of(change, templates="mine")
+    assert comment.endswith("As it was.\n")
+    assert "As it is" in comment  # in view, as an edit
+    posted = change.gate.stage("publish", templates="mine", dry_run="true", comment_mode="off")
+    assert "As it is.\n" not in posted.stdout
+
+
+def test_g7_many_edits_are_counted_and_named(change: PullRequest) -> None:
+    """What matters most stands first; the check, the page and delta.json hold all."""
+    flood = {f".claude/skills/a{number:03}/x.md": f"{number}\n" * 50 for number in range(600)}
+    change.propose({**STEAL, **flood})
+    change.measure()
+    found = change.judge()
+    comment = found.text("comment.md")
+    assert "601 skill files" in comment
+    assert STOLEN[:30] in comment
+    assert len(comment.encode()) <= 60_000
+    assert len(found.delta["edits"]) == 601
+    page = found.text("report.html")
+    assert all(path in page for path in flood)
+
+
+def lowered() -> dict[str, str | None]:
+    """The baseline with one expectation less."""
+    entries = json.loads(FILES["provider-baseline.json"] or "")
+    entries["deploy"]["claude"]["expected_status"] = "fail"
+    return {"provider-baseline.json": json.dumps(entries)}
+
+
+@pytest.mark.parametrize("event_name", ["pull_request", "push", "workflow_dispatch", "schedule"])
+def test_g12_a_lowered_baseline_is_named_by_the_words_of_the_event(
+    change: PullRequest, event_name: str
+) -> None:
+    """A push has no pull request to speak of."""
+    before = change.origin.git("rev-parse", "HEAD")
+    change.propose({**STEAL, **lowered()})
+    change.event_name = event_name
+    change.event = {"before": before, "repository": {"default_branch": "main"}}
+    found = change.check()
+    assert found.is_red is (event_name != "push")
+    summary = found.text("summary.md")
+    assert "pull request" not in summary
+    assert "expected_status: pass → fail" in summary
+    assert "does not edit it" not in summary
+
+
+@pytest.mark.parametrize("before", ["0" * 40, "1" * 40, ""])
+def test_g12_a_push_without_a_known_commit_before_it_is_judged(
+    change: PullRequest, before: str
+) -> None:
+    """A new branch, or a forced push: what cannot be listed is said, or there is nothing to say."""
+    change.propose(lowered())
+    change.event_name = "push"
+    change.event = {"before": before}
+    found = change.check()
+    assert not found.is_red
+    said = "what this push edits is not known" in found.text("summary.md")
+    assert said is bool(before)

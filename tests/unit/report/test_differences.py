@@ -1,0 +1,67 @@
+"""What a reader sees of a text before and after an edit."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routing_action.report.differences import mark_signs, show_change
+
+LONG = " ".join(f"word{number}" for number in range(400))
+
+
+def test_short_texts_are_shown_whole() -> None:
+    """Nothing is marked in plain text."""
+    assert show_change("Bring it.", "Sing it.", 100) == ("Bring it.", "Sing it.")
+
+
+def test_every_difference_of_long_texts_is_shown() -> None:
+    """Each with what stands around it."""
+    old = f"A first. {LONG} A second. {LONG} A third."
+    new = f"No first. {LONG} No second. {LONG} No third."
+    before, after = show_change(old, new, 300)
+    assert [before.count(f"A {word}") for word in ("first", "second", "third")] == [1, 1, 1]
+    assert [after.count(f"No {word}") for word in ("first", "second", "third")] == [1, 1, 1]
+    assert max(len(before), len(after)) < 400
+
+
+def test_texts_that_are_too_long_to_compare_keep_both_ends() -> None:
+    """What is new at the end is still there."""
+    before, after = show_change(LONG * 50, f"{LONG * 50} and the end", 100)
+    assert before.startswith("word0")
+    assert after.endswith("and the end")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u200bb", "a<U+200B>b"),
+        ("a\u2066b", "a<U+2066>b"),
+        ("a\ufe0fb", "a<U+FE0F>b"),
+        ("p\u0430ypal", "p<U+0430>ypal"),
+        ("\u0430 b", "<U+0430> b"),
+        ("\uff41b", "<U+FF41>b"),
+        ("\u03bf", "<U+03BF>"),
+        ("Привет, мир", "Привет, мир"),
+        ("日本語 und Übung", "日本語 und Übung"),
+        ("two\nlines\tof it", "two\nlines\tof it"),
+    ],
+)
+def test_what_cannot_be_seen_or_passes_for_latin_is_marked(text: str, shown: str) -> None:
+    """Other languages stay readable."""
+    assert mark_signs(text) == shown
+
+
+def test_texts_that_look_the_same_are_told_apart() -> None:
+    """An accent as a letter of its own, for example."""
+    before, after = show_change("caf\u00e9", "cafe\u0301", 100)
+    assert before != after
+
+
+@given(st.text(max_size=400), st.text(max_size=400), st.integers(16, 60))
+def test_a_difference_never_disappears(before: str, after: str, limit: int) -> None:
+    """Whatever the texts are, two that differ do not look the same."""
+    if before != after and max(len(before), len(after)) <= limit:
+        one, other = show_change(before, after, limit)
+        assert one != other
