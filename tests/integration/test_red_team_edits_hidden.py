@@ -122,3 +122,51 @@ def test_g12_a_push_without_a_known_commit_before_it_is_judged(
     assert not found.is_red
     said = "what this push edits is not known" in found.text("summary.md")
     assert said is bool(before)
+
+
+@pytest.mark.parametrize(
+    ("edit", "is_news"),
+    [
+        pytest.param({"README.md": "x"}, False, id="nothing of influence"),
+        pytest.param({"CLAUDE.md": "Be kind."}, True, id="an instruction file"),
+        pytest.param(
+            {"cases.json": (FILES["cases.json"] or "").replace("tonight", "now")}, True, id="a case"
+        ),
+    ],
+)
+def test_g5_edits_are_news_for_comments_on_change(
+    change: PullRequest, edit: dict[str, str | None], *, is_news: bool
+) -> None:
+    """A comment is posted though all pairs are as expected, and the check's title names them."""
+    change.propose(edit)
+    found = change.check()
+    assert found.conclusion == "success"
+    job = found.job
+    job.variables = {**job.variables, "GITHUB_REPOSITORY": "octo/demo"}
+    job.event = {"pull_request": {"number": 7, "head": {"sha": change.head}}}
+    posted = job.stage("publish", comment_mode="on-change", dry_run="true", agents="claude")
+    assert posted.code == 0, posted.stdout
+    folder = Path(found.outputs["report-dir"]) / "dry-run"
+    assert any("issues-7-comments" in file.name for file in folder.iterdir()) is is_news
+    (check,) = folder.glob("*check-runs*")
+    assert ("(edited: " in check.read_text("utf-8")) is is_news
+
+
+def test_g7_a_name_that_is_no_text_is_listed(change: PullRequest) -> None:
+    """Git takes a path of any bytes."""
+    change.propose({"README.md": "x", ".claude/skills/deploying/\udcff.md": "x"})
+    change.checkout.write({".claude/skills/\udcfe.md": "y"})
+    comment = comment_of(change)
+    assert "xff.md" in comment
+    assert "xfe.md" in comment
+
+
+def test_g7_files_that_options_name_are_known(change: PullRequest) -> None:
+    """Agents and skills of other places than the usual ones."""
+    named = {"my/agents.toml": "# mine", "my/catalogue/writing-notes/SKILL.md": FILES[WRITING_FILE]}
+    change.propose(named)
+    change.measure(skills="my/catalogue", extra_arguments="--config my/agents.toml")
+    comment = change.judge().text("comment.md")
+    assert "skills were staged from my/catalogue" in comment
+    assert "agent description **added** in `my/agents.toml`" in comment
+    assert "skill `catalogue`" in comment or "my/catalogue/writing-notes/SKILL.md" in comment

@@ -17,7 +17,6 @@ from routing_action.action.publish import DELTA_FILE, ERROR_FILE
 from routing_action.action.run import earlier_results
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
-from routing_action.corpus.influences import Influence
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.compare_results import Judged, Judgement, judge
@@ -107,17 +106,6 @@ def _find_commit_before(context: Context) -> str:
     return before if before.strip("0") or not branch else f"origin/{branch}"
 
 
-def _named_files(step: Step) -> dict[str, Influence]:
-    """The folders that inputs name, by their paths in the repository."""
-    named = {"templates": Influence.TEMPLATES, "skills": Influence.SKILL}
-    found = {
-        path_in(step.root, Path(step.inputs.text(name))): influence
-        for name, influence in named.items()
-        if step.inputs.text(name)
-    }
-    return {path: influence for path, influence in found.items() if path and path != "."}
-
-
 def _judge_all(step: Step, legs: Path, history: History) -> Delta:
     """The comparison, and what the jobs of the workflow add to it."""
     jobs = parse_jobs(step.inputs.text("needs"))
@@ -164,7 +152,7 @@ def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
         last_attempt=context.run_attempt,
         earlier=earlier_results(inputs),
         agents=find_agents(None, step.root, all_providers()).providers,
-        named=_named_files(step),
+        templates=inputs.text("templates"),
         since=_find_commit_before(context),
     )
     return judge(

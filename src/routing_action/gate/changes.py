@@ -40,9 +40,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a change is looked at: the checkout, and files that no rule knows by their names.
+    """Where a change is looked at: the checkout, its baseline, and files of names of their own.
 
-    `since` is the commit before a push, "" where there is none.
+    `named` holds paths from the checkout's folder, of files and of whole folders. `since` is the
+    commit before a push, "" where there is none.
     """
 
     root: Path
@@ -57,9 +58,9 @@ def read_change(place: Place, baselines: Baselines, corpus: Corpus, history: His
     if top is None:
         return Change()
     case_file = path_in(top, place.root / corpus.file)
-    named = dict(place.named)
-    if case_file:
-        named[case_file] = Influence.CASES
+    paths = {path_in(top, place.root / name): what for name, what in place.named.items()}
+    paths[case_file] = Influence.CASES
+    named = {path: what for path, what in paths.items() if path and path != "."}
 
     def matters(path: str) -> bool:
         return find_influence(path, named) is not None

@@ -38,8 +38,8 @@ class Judgement:
     `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `allow_none` takes folders
     without any result as what they are, legs that were all lost; without it they are an error.
     `last_attempt` is the run's own: no leg has a later one. `earlier` are results of other runs,
-    which tell what a case loads. `agents` are all that are known; `named` are files and folders
-    whose names say nothing; `since` is the commit before a push.
+    which tell what a case loads. `agents` are all that are known; `templates` is the folder of the
+    reports' templates; `since` is the commit before a push.
     """
 
     folders: tuple[Path, ...] = ()
@@ -54,7 +54,7 @@ class Judgement:
     last_attempt: int | None = None
     earlier: tuple[Path, ...] = ()
     agents: Mapping[str, Provider] = field(default_factory=dict)
-    named: Mapping[str, Influence] = field(default_factory=dict)
+    templates: str = ""
     since: str = ""
 
 
@@ -109,7 +109,7 @@ def judge(
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
-        change=_read_change(asked, root, request.path, baselines, corpus, history),
+        change=_read_change(asked, root, request.path, baselines, corpus, history, batches),
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines, request.path),
         last_attempt=asked.last_attempt,
@@ -149,11 +149,16 @@ def _read_change(
     baselines: Baselines,
     corpus: Corpus,
     history: History,
+    batches: Sequence[MeasuredBatch],
 ) -> Change:
     """What is edited; nothing where the checked-in files are judged for whoever works on them."""
     if baselines.commit is None and asked.policy.commit is None:
         return Change()
-    place = Place(root, path, asked.named, asked.since)
+    named = {asked.templates: Influence.TEMPLATES}
+    for batch in batches:
+        named[batch.options.config_file or ""] = Influence.AGENTS
+        named[batch.options.skills or ""] = Influence.SKILL
+    place = Place(root, path, {name: what for name, what in named.items() if name}, asked.since)
     change = read_change(place, baselines, corpus, history)
     return replace(change, providers=asked.agents)
 

@@ -153,7 +153,12 @@ def uncommitted_paths(repository: Path, matters: Callable[[str], bool]) -> tuple
         for path, entry in list_tree(top, "HEAD").items()
         if path not in found and matters(path) and not _is_as_committed(top / path, entry)
     }
-    return tuple(sorted(found))
+    return tuple(sorted(map(readable, found)))
+
+
+def readable(path: str) -> str:
+    """A path of any bytes as text that can be stored."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _is_as_committed(path: Path, entry: Entry) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
+from routing_action.report.edits import edits_headline
 from routing_action.report.escape import cut, printable
 from routing_action.report.markdown import Renderer, cut_bytes
 from routing_action.report.view import (
@@ -49,11 +50,17 @@ def build_check(
     return CheckOutput(
         name=check_name(place),
         conclusion=delta.conclusion.value,
-        title=cut(printable(find_headline(delta)), _TITLE_LIMIT),
+        title=cut(printable(_title(delta)), _TITLE_LIMIT),
         summary=summary,
         text=renderer.render("check-text.md.j2", budget),
         annotations=annotations,
     )
+
+
+def _title(delta: Delta) -> str:
+    """The headline, with what the change edits where there is room."""
+    edits = edits_headline(delta)
+    return f"{find_headline(delta)} (edited: {edits})" if edits else find_headline(delta)
 
 
 def check_name(place: RunLinks) -> str:

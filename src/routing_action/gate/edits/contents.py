@@ -10,7 +10,7 @@ from itertools import takewhile
 from routing_action.corpus.frontmatter import FENCE, parse_fields
 from routing_action.gate.model import FieldEdit
 
-MOST_LINES = 4000
+MOST_LINES = 1200
 """Lines of a file that are compared one by one; of a longer one they are only counted."""
 
 

@@ -22,7 +22,7 @@ from routing_action.gate.edits.entries import (
 )
 from routing_action.gate.histories import History
 from routing_action.gate.model import Edit
-from routing_action.git.changes import Entry, Tree, follow_links
+from routing_action.git.changes import Entry, Tree, follow_links, readable
 
 _IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
 _MOST_IMPORTS_IN_A_ROW = 5
@@ -139,12 +139,12 @@ def _describe(
             continue
         folder = find_skill_folder(path) if influence is Influence.SKILL else None
         told: dict[str, Any] = {
-            "path": path,
+            "path": readable(path),
             "influence": influence,
-            "name": posixpath.basename(folder) if folder else "",
+            "name": readable(posixpath.basename(folder)) if folder else "",
         }
         if path in renamed:
-            yield Edit(what="renamed", path_before=renamed[path], **told)
+            yield Edit(what="renamed", path_before=readable(renamed[path]), **told)
             continue
         old, new = before.get(path), after.get(path)
         is_skill = posixpath.basename(path).casefold() == "skill.md"
