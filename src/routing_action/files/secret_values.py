@@ -48,12 +48,15 @@ _SETTING = re.compile(
 _COOKIE = re.compile(r"[^=;\s]+=([^;\s]+)")
 _NETRC = re.compile(r"\b(?:password|passwd|account)\s+(\S+)")
 _RUN = re.compile(r"[^\s\"'`,;:=<>(){}\[\]|]+")
-_NO_SECRET = re.compile(
+_WORDS = re.compile(
     r"[a-z]+(?:[ ._/-][a-z]+)*|[\d.:,+TZ -]+|\$\{?\w+\}?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|[A-Za-z][a-z]+(?:[-.][a-z]+)*(?:[-._]?\d{1,2}[a-z]?){1,4}(?:-\d{8})?"
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 )
-"""Words, numbers and dates, variables, mail addresses, names with a version, variables' names."""
+"""Words, numbers and dates, variables and their names, mail addresses."""
+_VERSIONED = re.compile(
+    r"[A-Za-z][a-z]+(?:[-.][a-z]+)*[-.]?v?\d{1,2}[a-z]?(?:[-.]\d{1,2}|[-.][a-z]+)*(?:-\d{8})?"
+)
+"""Names with a version, as models have."""
 
 _SHORTEST_RANDOM = 16
 _LONGEST_TEXT = 1 << 20
@@ -121,7 +124,7 @@ def address_secrets(text: str) -> Iterator[str]:
     for address in _ADDRESS.findall(text):
         if user := _USER.match(address):
             name, _, password = user[1].partition(":")
-            for secret in (password, "" if _NO_SECRET.fullmatch(name) else name):
+            for secret in (password, "" if _is_word(name) else name):
                 yield from (secret, unquote(secret))
         for name, value in _QUERY.findall(address):
             if _looks_secret(name, _LOGIN_WORDS | {"CODE"}):
@@ -133,11 +136,13 @@ def header_secrets(text: str) -> Iterator[str]:
     for name, value in _HEADER.findall(text):
         if name.lower() not in _PLAIN_HEADERS:
             yield from _header_value(value)
+        if _looks_secret(name, _LOGIN_WORDS | {"API"}):
+            yield value
 
 
 def _header_value(value: str) -> Iterator[str]:
     for part in (value, *_COOKIE.findall(value)):
-        if not _NO_SECRET.fullmatch(part):
+        if not _is_word(part):
             yield part
     scheme = _SCHEME.fullmatch(value)
     if not scheme:
@@ -156,6 +161,8 @@ def _inside(name: str, value: str) -> Iterator[str]:
     if upper.endswith(("HEADER", "HEADERS")):
         yield from header_secrets(value)
         yield from _pairs_of_headers(value)
+    if "COOKIE" in upper:
+        yield from _header_value(value)
     if upper.endswith("_PROXY"):
         yield from _BARE_PROXY.findall(value)
 
@@ -195,7 +202,7 @@ def _in_lines(text: str) -> Iterator[str]:
         yield from _of_setting(name, _unquote(value.strip()))
     yield from _random_words(text)
     whole = text.strip()
-    if len(whole.split()) == 1 and not _NO_SECRET.fullmatch(whole):
+    if len(whole.split()) == 1 and not _is_word(whole):
         yield whole
 
 
@@ -211,7 +218,8 @@ def _of_setting(name: str, value: str) -> Iterator[str]:
     yield from _header_value(value) if _SCHEME.fullmatch(value) else ()
     is_plain = "://" in value or value.startswith("$")
     is_secret = _looks_secret(name, _LOGIN_WORDS)
-    if is_secret and not is_plain and (_is_strong(name) or not _NO_SECRET.fullmatch(value)):
+    is_named = _WORDS.fullmatch(value) or (_is_key(name) and _VERSIONED.fullmatch(value))
+    if is_secret and not is_plain and (_is_strong(name) or not is_named):
         yield value
     else:
         yield from _random_words(value)
@@ -245,6 +253,14 @@ def _looks_secret(name: str, more: frozenset[str] = frozenset()) -> bool:
     singular = [word.removesuffix("S") for word in words]
     marks = _SECRET_WORDS | more
     return any(word in marks or word.endswith(_SECRET_ENDINGS) for word in (*singular, *words))
+
+
+def _is_key(name: str) -> bool:
+    return name.lower().endswith(("key", "auth", "pat"))
+
+
+def _is_word(value: str) -> bool:
+    return bool(_WORDS.fullmatch(value) or _VERSIONED.fullmatch(value))
 
 
 def _is_trivial(value: str, exists: Callable[[str], bool]) -> bool:
