@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from routing_action.agents.claude_tasks import follow_launch, follow_notice, follow_tasks
 from routing_action.agents.provider import Provider, ReadContext
 from routing_action.agents.reading.decoding import (
     Record,
@@ -26,7 +27,7 @@ _BASE = "Base directory for this skill:"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
 _SHELLS = ("Bash", "PowerShell")
 _QUIET = frozenset(
-    "stream_event rate_limit_event summary file-history-snapshot queue-operation "
+    "stream_event summary file-history-snapshot queue-operation "
     "control_request control_response control_cancel_request keep_alive tool_progress "
     "tool_use_summary auth_status progress attachment last-prompt mode permission-mode "
     "ai-title custom-title".split()
@@ -39,6 +40,7 @@ class ClaudeReader(RecordReader):
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""
         super().__init__(context)
+        self._says_turns = False
         self._loaded: list[EvidenceLine] = []
         self._counted: set[str] = set()
 
@@ -57,7 +59,22 @@ class ClaudeReader(RecordReader):
             return self._system(record)
         if kind == "result":
             return self._result(record)
+        if kind == "rate_limit_event":
+            return self._limit(as_record(record.get("rate_limit_info")))
         return () if isinstance(kind, str) and kind in _QUIET else None
+
+    def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
+        """`--output-format json` prints the result alone, in which no load shows."""
+        found = list(super().finish(exit_code))
+        if self.recognised and not self._says_turns:
+            self.note(shows_loads=False)
+        return found
+
+    def _limit(self, info: Record) -> Iterable[EvidenceLine]:
+        """A used-up limit of the plan, with the time of its reset (seconds since 1970)."""
+        if info.get("status") == "rejected":
+            self.resets_at = as_amount(info.get("resetsAt"))
+        return ()
 
     def _system(self, record: Record) -> Iterable[EvidenceLine]:
         subtype = record.get("subtype")
@@ -68,9 +85,12 @@ class ClaudeReader(RecordReader):
             self.retry(
                 message, kind=as_text(record.get("error")), status=record.get("error_status")
             )
+        else:
+            follow_tasks(self.tasks, record, ended=self.summary.terminal)
         return ()
 
     def _init(self, record: Record) -> None:
+        self.reopen()
         cwd = as_text(record.get("cwd"))
         if cwd and not self.context.cwd:
             self.context = replace(self.context, cwd=cwd)
@@ -94,6 +114,7 @@ class ClaudeReader(RecordReader):
         self.turn()
         if not self.in_subagent(record):
             self.answered(message.get("model"))
+        self._says_turns = True
         found: list[EvidenceLine] = []
         content = message.get("content")
         for block in [content] if isinstance(content, str) else as_list(content):
@@ -131,12 +152,16 @@ class ClaudeReader(RecordReader):
     def _user(self, record: Record) -> Iterable[EvidenceLine]:
         content = as_record(record.get("message")).get("content")
         found: list[EvidenceLine] = []
+        if isinstance(content, str):
+            content = {"type": "text", "text": content}
         for block in [content] if isinstance(content, dict) else as_list(content):
             fields = as_record(block)
             if fields.get("type") == "tool_result":
                 found += self._tool_result(fields, record)
             elif fields.get("type") == "text":
-                found += self._base_directory(as_text(fields.get("text")))
+                text = as_text(fields.get("text"))
+                follow_notice(self.tasks, text, ended=self.summary.terminal)
+                found += self._base_directory(text)
         return found
 
     def _tool_result(self, block: Record, record: Record) -> list[EvidenceLine]:
@@ -148,6 +173,8 @@ class ClaudeReader(RecordReader):
             or as_text(details).startswith("Error")
             or output.lstrip().startswith("<tool_use_error>")
         )
+        if not failed:
+            follow_launch(self.tasks, output)
         found = self.result(block.get("tool_use_id"), ok=not failed, output=output)
         self._loaded += [line for line in found if line.kind is LineKind.LOAD]
         return found

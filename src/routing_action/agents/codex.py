@@ -145,6 +145,12 @@ class CodexReader(RecordReader):
         paths = [as_text(as_record(change).get("path")) for change in as_list(item.get("changes"))]
         target = as_text(item.get("query")) or " ".join(paths)
         self.call(item.get("id"), "tool", name, target)
+        for agent, state in as_record(item.get("agents_states")).items():
+            status = as_text(as_record(state).get("status"))
+            if status in ("pending_init", "running"):
+                self.tasks.open(agent)
+            else:
+                self.tasks.close(agent)
         return self.result(item.get("id"), ok=True)
 
     def _usage(self, usage: Record) -> None:

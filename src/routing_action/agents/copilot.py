@@ -49,12 +49,14 @@ _TEXT_NOTE = (
 _EXIT_MARK = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,9})>\s*$")
 _SHELLS = ("bash", "powershell", "shell", "local_shell")
 _VIEWS = ("view", "read", "read_file")
+_SUBAGENT_ENDS = ("completed", "failed", "cancelled", "stopped", "aborted")
 _LIMIT_TYPES = ("max_turns", "turn_limit", "max_autopilot_continues")
 
 
 class CopilotReader(RecordReader):
     """Reads Copilot's JSON events, or its text lines where it prints no JSON."""
 
+    text_shows_loads = True
     stderr_rules = (
         StderrRule(re.compile(r"^Error: No authentication information found"), ApiFailure.AUTH),
         StderrRule(re.compile(r"^Authentication failed"), ApiFailure.AUTH),
@@ -89,6 +91,8 @@ class CopilotReader(RecordReader):
             return handler(self, data)
         if kind == "result":
             return self._result(record)
+        if kind.startswith("subagent."):
+            self._subagent(kind, data)
         if kind == "abort":
             self._aborted = True
             return ()
@@ -106,6 +110,13 @@ class CopilotReader(RecordReader):
         kind = LineKind.LOAD if loaded else LineKind.ATTEMPT
         skill = match["skill"]
         return (self.line(kind, canonical_call(skill), skill=skill),)
+
+    def _subagent(self, kind: str, data: Record) -> None:
+        """One that was started and did not end may still load a skill."""
+        if kind == "subagent.started":
+            self.tasks.open(data.get("toolCallId"))
+        elif kind.rpartition(".")[2] in _SUBAGENT_ENDS:
+            self.tasks.close(data.get("toolCallId"))
 
     def _skills_loaded(self, data: Record) -> Iterable[EvidenceLine]:
         """The catalogue: every skill that is offered, in every run."""

@@ -75,6 +75,7 @@ class CustomReader(RecordReader):
         self._name = name
         self._records_layout: Records = described.records
         self._text_load = re.compile(described.text_load) if described.text_load else None
+        self.text_shows_loads = self._text_load is not None
         self.stderr_rules = tuple(
             StderrRule(re.compile(rule.pattern), rule.failure) for rule in described.stderr_failures
         )

@@ -23,19 +23,22 @@ class Outcome(StrEnum):
     QUOTA = "quota"
     RATE_LIMIT = "rate_limit"
     SERVER_ERROR = "server_error"
+    MCP_SERVER = "mcp_server"
     API_ERROR = "api_error"
+    CONTEXT = "context"
     TIMEOUT = "timeout"
     CANCELLED = "cancelled"
     LIMIT = "limit"
     KILLED = "killed"
     SCHEMA_DRIFT = "schema_drift"
     NEVER_RAN = "never_ran"
+    NOT_MEASURABLE = "not_measurable"
     NOT_RUN = "not_run"
 
     @property
     def is_infra(self) -> bool:
         """True where the run says nothing about routing."""
-        return self not in (Outcome.COMPLETED, Outcome.TIMEOUT, Outcome.LIMIT)
+        return self not in (Outcome.COMPLETED, Outcome.TIMEOUT, Outcome.LIMIT, Outcome.CONTEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,9 @@ def _ended_by_us(reading: Reading, end: RunEnd) -> Outcome | None:
 
 
 def _ended_by_itself(reading: Reading, end: RunEnd) -> Outcome:
-    if _was_signalled(end.exit_code) and not reading.terminal:
+    if reading.unfinished or (_was_signalled(end.exit_code) and not reading.terminal):
         return Outcome.KILLED
-    if reading.recognised < reading.unrecognised:
+    if _is_foreign(reading):
         return Outcome.SCHEMA_DRIFT
     silent = reading.turns == 0 and not reading.has_text
     if silent and (reading.tool_events == 0 or reading.terminal):
@@ -87,6 +90,12 @@ def _ended_by_itself(reading: Reading, end: RunEnd) -> Outcome:
     if not reading.terminal and (reading.is_record_stream or end.exit_code not in (0, None)):
         return Outcome.KILLED  # a stream without its end, or plain text and a bad exit code
     return Outcome.COMPLETED
+
+
+def _is_foreign(reading: Reading) -> bool:
+    """Less than half was recognised; lines that are no records spoil no complete run."""
+    is_complete = reading.is_record_stream and reading.terminal and reading.turns > 0
+    return reading.recognised < reading.unrecognised - (reading.foreign if is_complete else 0)
 
 
 def _was_signalled(exit_code: int | None) -> bool:

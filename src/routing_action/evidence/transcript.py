@@ -61,6 +61,8 @@ class ApiFailure(StrEnum):
     QUOTA = "quota"
     RATE_LIMIT = "rate_limit"
     SERVER_ERROR = "server_error"
+    CONTEXT = "context"
+    MCP_SERVER = "mcp_server"
     API_ERROR = "api_error"
 
 
@@ -116,12 +118,17 @@ class Reading:
     the end. `throttled`: the latest of either asked for fewer calls, `retry_after` (seconds) when
     to call again, where it said. `turns` counts model turns or tool events, `has_text` says
     whether the assistant wrote anything. `catalogue` lists the skills that the agent was offered,
-    None where the stream does not say.
+    None where the stream does not say. `foreign` counts those of the `unrecognised` that are no
+    records at all. `shows_loads` is False where the output is of a kind in which no load of a skill
+    can show. `unfinished` counts background agents that the CLI announced and did not see end.
     """
 
     recognised: int = 0
     unrecognised: int = 0
+    foreign: int = 0
     is_record_stream: bool = False
+    shows_loads: bool = True
+    unfinished: int = 0
     terminal: bool = False
     failure: ApiFailure | None = None
     retrying: ApiFailure | None = None

@@ -30,6 +30,7 @@ class FailureKind(StrEnum):
 
     TIMEOUT = "timeout"
     LIMIT = "limit"
+    CONTEXT = "context"
     MIXED = "mixed"
     DISALLOWED_HIT = "disallowed_hit"
     INVOKED_BUT_NOT_LOADED = "invoked_but_not_loaded"
@@ -53,6 +54,7 @@ _LEGACY = frozenset(
         FailureKind.MISSING_ACTIVITY_EVIDENCE,
     }
 )
+_OWN_KIND = (Outcome.TIMEOUT, Outcome.LIMIT, Outcome.CONTEXT)
 _SPECIFIC = frozenset(
     {
         FailureKind.DISALLOWED_HIT,
@@ -89,6 +91,8 @@ def judge(
 ) -> Verdict:
     """Judge one run of a case from its evidence and the way it ended."""
     outcome = decide_outcome(reading, end)
+    if outcome is Outcome.COMPLETED and case.depends_on_absence and not reading.shows_loads:
+        outcome = Outcome.NOT_MEASURABLE  # what cannot show is not absent
     hits = {need.token: evidence.best_of(need.names) for need in expectations.requirements}
     unmet = [need for need in expectations.requirements if not _is_met(need, hits)]
     activity_missing = bool(expectations.any_tokens) and not (
@@ -169,7 +173,7 @@ def _kind(status: Status, facts: _Facts) -> str:
     if status is Status.INFRA_ERROR:
         return facts.outcome.value
     kinds = _kinds(facts)
-    if facts.outcome in (Outcome.TIMEOUT, Outcome.LIMIT) and not kinds & _SPECIFIC:
+    if facts.outcome in _OWN_KIND and not kinds & _SPECIFIC:
         return facts.outcome.value
     if len(kinds) > 1:
         legacy = kinds <= _LEGACY

@@ -13,6 +13,7 @@ import msgspec
 Record = dict[str, Any]
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_BETWEEN = re.compile(r"[ \t\r,]*")
 _SHORT = 1000
 _LARGEST_AMOUNT = 1e12
 _LARGEST_NESTED = 1_000_000
@@ -43,11 +44,34 @@ def _decode_leniently(line: bytes) -> object:
     return _without_surrogates(value)
 
 
+def decode_objects(text: str, start: int) -> tuple[list[tuple[Record, str]], str]:
+    """The JSON objects that stand one after the other from `start` on, each with its own text.
+
+    Commas and blanks may stand between them. The text after the last one comes with them.
+    """
+    found: list[tuple[Record, str]] = []
+    place = start
+    while text.startswith("{", place):
+        try:
+            value, end = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            break
+        record = as_record(_without_surrogates(value))
+        found.append((record, _SURROGATES.sub("\ufffd", text[place:end])))
+        start = end
+        between = _BETWEEN.match(text, end)
+        place = between.end() if between else end
+    return found, text[start:]
+
+
 def _parse_int(digits: str) -> int | float:
     """A number of any length is a number: Python refuses those of thousands of digits."""
     if len(digits) < _MOST_DIGITS:
         return int(digits)
     return -math.inf if digits.startswith("-") else math.inf
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=_parse_int)
 
 
 def decode_value(text: str) -> object:

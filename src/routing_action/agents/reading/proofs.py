@@ -1,22 +1,21 @@
-"""What a reader has found so far: the summary of the run, and evidence lines.
+"""Writes what the calls of a run prove, as evidence lines.
 
 Calls are paired with their results by id alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record
-from routing_action.agents.reading.failures import classify_failure, is_throttling, retry_after_in
-from routing_action.agents.reading.models import describe_models
 from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
+from routing_action.agents.reading.summary import RunSummary
 from routing_action.corpus.naming import is_skill_file, skill_folder
 from routing_action.evidence.tiers import canonical_base, canonical_call
-from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Reading
+from routing_action.evidence.transcript import EvidenceLine, LineKind
 
 QUOTE_LIMIT = 4_000
 TEXT_LIMIT = 200_000
@@ -81,77 +80,6 @@ def _key(identity: object) -> str | tuple[str]:
 def _quote_line(line: bytes) -> str:
     """A source line as it is quoted: invalid UTF-8 is replaced, and NUL dropped."""
     return line.decode("utf-8", "replace").replace("\x00", "")
-
-
-class RunSummary:
-    """The summary so far; what changes with almost every record is counted apart."""
-
-    def __init__(self) -> None:
-        """Start with nothing seen."""
-        self.summary = Reading()
-        self.terminal_seen = False
-        self.recognised = 0
-        self.unrecognised = 0
-        self.turns = 0
-        self.tool_events = 0
-        self._answered: dict[str, None] = {}
-
-    def summarise(self, *, is_record_stream: bool) -> Reading:
-        """Everything in one value."""
-        model, fell_back = describe_models(self.summary.model, self._answered)
-        notes = (*self.summary.notes, fell_back) if fell_back else self.summary.notes
-        return replace(
-            self.summary,
-            model=model,
-            notes=notes,
-            is_record_stream=is_record_stream,
-            recognised=self.recognised,
-            unrecognised=self.unrecognised,
-            turns=self.turns,
-            tool_events=self.tool_events,
-        )
-
-    def note(self, **changes: Any) -> None:  # noqa: ANN401 - a wrong name is an error
-        """Change fields of the summary other than the counts."""
-        self.summary = replace(self.summary, **changes)
-
-    def answered(self, model: object) -> None:
-        """A message of the main agent names the model that wrote it; `<synthetic>` is none."""
-        if isinstance(model, str) and model and not model.startswith("<"):
-            self._answered[model] = None
-
-    def turn(self) -> None:
-        """A model turn happened; whatever failed or was retried before has recovered."""
-        self.turns += 1
-        if self.summary.retrying is not None or self.summary.failure is not None:
-            self.note(retrying=None, failure=None)
-
-    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
-        """The CLI reports an API failure as final."""
-        failure = classify_failure(message, kind=kind, status=status)
-        self.note(failure=failure, failure_message=message[:500])
-        if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
-            self._throttle(message, kind, status)
-
-    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
-        """The CLI reports that it tries an API call again."""
-        failure = classify_failure(message, kind=kind, status=status)
-        self.note(retrying=failure, failure_message=message[:500])
-        self._throttle(message, kind, status)
-
-    def _throttle(self, message: str, kind: str = "", status: object = None) -> None:
-        throttled = is_throttling(message, kind=kind, status=status)
-        self.note(throttled=throttled, retry_after=retry_after_in(message) if throttled else None)
-
-    def offer(self, names: Iterable[str]) -> None:
-        """The agent says what skills it offers; several lists (sub-agents) are one."""
-        known = self.summary.catalogue or ()
-        self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
-
-    def end(self) -> None:
-        """The CLI printed its genuine terminal event."""
-        self.terminal_seen = True
-        self.note(terminal=True)
 
 
 class ProofWriter(RunSummary):

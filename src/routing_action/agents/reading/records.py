@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 from routing_action.agents.provider import ReadContext
-from routing_action.agents.reading.decoding import Record, decode_record
+from routing_action.agents.reading.decoding import Record
 from routing_action.agents.reading.failures import StderrRule, clean_text, find_failure
+from routing_action.agents.reading.framing import Frame, Framing
 from routing_action.agents.reading.proofs import TEXT_LIMIT, ProofWriter
 from routing_action.agents.reading.text_blocks import fenced_lines, lone_lines
 from routing_action.evidence.transcript import LINE_LIMIT, ApiFailure, EvidenceLine, Reading
@@ -20,8 +21,6 @@ HELD_BYTES = 8 * 2**20
 """So much of the beginning of a text is kept until it is known whether records come."""
 _LINE_COST = 100
 """Bytes that a line of it takes beside its own."""
-BLANK = b" \t\r\x00\xef\xbb\xbf"
-"""A line of these alone says nothing."""
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
 
 
@@ -29,12 +28,15 @@ class RecordReader(ProofWriter, ABC):
     """Reads one run. Subclasses implement `on_record`, and `on_text` for a text mode."""
 
     prose_on_stderr = False
+    text_shows_loads = False
+    """Whether a load of a skill shows in the CLI's plain text."""
     stderr_rules: tuple[StderrRule, ...] = ()
 
     def __init__(self, context: ReadContext) -> None:
         """Start at line 0; `context` resolves paths."""
         super().__init__(context)
         self.lone: set[int] = set()
+        self._framing = Framing(self.is_record)
         self._texts = 0
         self._held: list[tuple[int, bytes]] = []
         self._held_bytes = 0
@@ -47,14 +49,16 @@ class RecordReader(ProofWriter, ABC):
 
     def feed(self, line: bytes) -> Iterable[EvidenceLine]:
         """Take the next stdout line; blank lines count for the numbering alone."""
-        self.number += 1
+        frames = self._framing.feed(line)
+        return [found for frame in frames for found in self._take(frame)]
+
+    def _take(self, frame: Frame) -> Iterable[EvidenceLine]:
+        self.number, line, record = frame
         if len(line) > LINE_LIMIT:
             self._too_long.append(self.number)
             return ()
-        record = decode_record(line)
-        if record is None or not self.is_record(record):
-            if line.strip(BLANK):
-                self._hold_text(line)
+        if record is None:
+            self._hold_text(line)
             return ()
         self._records += 1
         self._line, self._record = line, record
@@ -74,9 +78,11 @@ class RecordReader(ProofWriter, ABC):
         if self._finished:
             return ()
         self._finished = True
-        found: list[EvidenceLine] = []
-        if self._records and not (self._texts and self.recognised == 0):
+        rest = self._framing.finish()
+        found = [one for frame in rest for one in self._take(frame)]
+        if self.recognised or self._records > self._texts:
             self.unrecognised += self._texts
+            self.note(foreign=self._texts)
         else:
             found += self._read_text()
         self._count_too_long()
@@ -140,7 +146,7 @@ class RecordReader(ProofWriter, ABC):
             self.number, self._line, self._record = number, text.encode(), {}
             found += self.mention(text) if number in fenced else self.on_text(text)
         if self._texts:
-            self.note(has_text=True)
+            self.note(has_text=True, shows_loads=self.text_shows_loads)
             self.turns += 1
         return found
 

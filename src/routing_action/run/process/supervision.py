@@ -161,12 +161,13 @@ class Supervisor:
             self._tell()
             return
         self._last_output = self._loop.time()
-        if self._terminal_at is not None:
+        if any(one.sink.terminal_seen for one in self._pipes):
+            if self._terminal_at is None:
+                self._terminal_at = self._last_output
+                self._tell()
             return
-        if pipe.sink.terminal_seen:
-            self._terminal_at = self._last_output
-            self._tell()
-        elif pipe.sink.settled:
+        self._terminal_at = None  # it was an interim one: another turn has begun
+        if pipe.sink.settled:
             self._finish(EndedBy.STOPPED_EARLY)
 
     def _watch(self, event: asyncio.Event, action: Callable[[], None]) -> None:

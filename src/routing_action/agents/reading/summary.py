@@ -1,0 +1,96 @@
+"""What a reader knows of a run as a whole so far: counts, failures, and whether it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from routing_action.agents.reading.background import BackgroundTasks
+from routing_action.agents.reading.failures import classify_failure, is_throttling, retry_after_in
+from routing_action.agents.reading.models import describe_models
+from routing_action.evidence.transcript import ApiFailure, Reading
+
+
+class RunSummary:
+    """The summary so far; what changes with almost every record is counted apart."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self.summary = Reading()
+        self.resets_at: float | None = None
+        self.tasks = BackgroundTasks()
+        self.recognised = 0
+        self.unrecognised = 0
+        self.turns = 0
+        self.tool_events = 0
+        self._answered: dict[str, None] = {}
+
+    def summarise(self, *, is_record_stream: bool) -> Reading:
+        """Everything in one value."""
+        model, fell_back = describe_models(self.summary.model, self._answered)
+        notes = (*self.summary.notes, fell_back) if fell_back else self.summary.notes
+        return replace(
+            self.summary,
+            model=model,
+            notes=notes,
+            is_record_stream=is_record_stream,
+            recognised=self.recognised,
+            unrecognised=self.unrecognised,
+            turns=self.turns,
+            tool_events=self.tool_events,
+            unfinished=self.tasks.open_agents,
+        )
+
+    @property
+    def terminal_seen(self) -> bool:
+        """True once the terminal event came, and nothing that was announced may follow it."""
+        return self.summary.terminal and not self.tasks.awaited
+
+    def note(self, **changes: Any) -> None:  # noqa: ANN401 - a wrong name is an error
+        """Change fields of the summary other than the counts."""
+        self.summary = replace(self.summary, **changes)
+
+    def answered(self, model: object) -> None:
+        """A message of the main agent names the model that wrote it; `<synthetic>` is none."""
+        if isinstance(model, str) and model and not model.startswith("<"):
+            self._answered[model] = None
+
+    def turn(self) -> None:
+        """A model turn happened; what failed or ended before has recovered, or continues."""
+        self.turns += 1
+        self.reopen()
+        if self.summary.retrying is not None or self.summary.failure is not None:
+            self.note(retrying=None, failure=None)
+
+    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports an API failure as final."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(failure=failure, failure_message=message[:500])
+        if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
+            self._throttle(message, kind, status)
+
+    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
+        """The CLI reports that it tries an API call again."""
+        failure = classify_failure(message, kind=kind, status=status)
+        self.note(retrying=failure, failure_message=message[:500])
+        self._throttle(message, kind, status)
+
+    def _throttle(self, message: str, kind: str = "", status: object = None) -> None:
+        throttled = is_throttling(message, kind=kind, status=status)
+        self.note(throttled=throttled, retry_after=retry_after_in(message) if throttled else None)
+
+    def offer(self, names: Iterable[str]) -> None:
+        """The agent says what skills it offers; several lists (sub-agents) are one."""
+        known = self.summary.catalogue or ()
+        self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
+
+    def end(self) -> None:
+        """The CLI printed its genuine terminal event."""
+        self.tasks.turn_ended()
+        self.note(terminal=True)
+
+    def reopen(self) -> None:
+        """Another turn begins after a terminal event, which was an interim one."""
+        if self.summary.terminal:
+            self.note(terminal=False)
