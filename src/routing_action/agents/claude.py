@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from routing_action.agents.reading.decoding import (
     flatten_text,
     render_arguments,
 )
+from routing_action.agents.reading.failures import StderrRule
 from routing_action.agents.reading.records import RecordReader
 from routing_action.corpus.naming import plugin_of, same_skill, skill_folder
 from routing_action.evidence.tiers import canonical_call
@@ -37,10 +39,13 @@ _QUIET = frozenset(
 class ClaudeReader(RecordReader):
     """Reads `claude -p --output-format stream-json`, and the same records in session logs."""
 
+    stderr_rules = (StderrRule(re.compile(r"^Error: .*\bMCP\b")),)
+
     def __init__(self, context: ReadContext) -> None:
         """Start without any load."""
         super().__init__(context)
         self._says_turns = False
+        self._kind = ""
         self._loaded: list[EvidenceLine] = []
         self._counted: set[str] = set()
 
@@ -109,7 +114,8 @@ class ClaudeReader(RecordReader):
         if record.get("error") or record.get("isApiErrorMessage") is True:
             text = flatten_text(message.get("content"))
             status = record.get("apiErrorStatus") or record.get("api_error_status")
-            self.retry(text, kind=as_text(record.get("error")), status=status)
+            self._kind = as_text(record.get("error"))
+            self.retry(text, kind=self._kind, status=status)
             return ()
         self.turn()
         if not self.in_subagent(record):
@@ -214,7 +220,7 @@ class ClaudeReader(RecordReader):
     def _failed(self, message: str, record: Record) -> None:
         """A final failure; where its own fields do not say which, it is what was being retried."""
         pending = self.summary.retrying
-        kind = as_text(record.get("error"))
+        kind = as_text(record.get("error")) or self._kind
         self.fail(message, kind=kind, status=record.get("api_error_status"))
         if self.summary.failure is ApiFailure.API_ERROR and pending is not None:
             self.note(failure=pending)

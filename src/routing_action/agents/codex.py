@@ -46,6 +46,7 @@ class CodexReader(RecordReader):
     prose_on_stderr = True
     stderr_rules = (
         StderrRule(re.compile(r"^(?:\[[^\]]*\] )?ERROR:? .*(?:status|error|limit|Unauthorized)")),
+        StderrRule(re.compile(r"^(?:\S+ )?(?:Error:|ERROR) .*required MCP servers? failed")),
         StderrRule(
             re.compile(r"^Error: .*(?:not logged in|API key|Missing environment)", re.IGNORECASE)
         ),
@@ -91,7 +92,8 @@ class CodexReader(RecordReader):
             self.note(retrying=None)
             self.end()
         elif kind == "turn.failed":
-            self.fail(_message(record.get("error")))
+            error = record.get("error")
+            self.fail(_message(error), kind=_info(as_record(error).get("codex_error_info")))
             self.end()
         elif kind == "error":
             self.retry(_message(record.get("message")) or _message(record.get("error")))
@@ -214,7 +216,7 @@ class CodexReader(RecordReader):
                 self.fail(self.summary.failure_message)
                 self.end()
         elif kind in ("error", "stream_error"):
-            self.retry(_message(msg.get("message")))
+            self.retry(_message(msg.get("message")), kind=_info(msg.get("codex_error_info")))
         elif kind == "token_count":
             total = as_record(as_record(msg.get("info")).get("total_token_usage"))
             self._usage(total or msg)
@@ -229,6 +231,11 @@ class CodexReader(RecordReader):
 
 def _item_type(item: Record) -> str:
     return as_text(item.get("type")) or as_text(item.get("item_type"))
+
+
+def _info(value: object) -> str:
+    """The protocol's own name of an error, alone or with its status."""
+    return as_text(value) or " ".join(as_record(value))
 
 
 def _message(value: object) -> str:

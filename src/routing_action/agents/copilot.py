@@ -177,7 +177,9 @@ class CopilotReader(RecordReader):
         if kind in _LIMIT_TYPES:
             self.note(limit=True)
         else:
-            self.fail(as_text(data.get("message")), kind=kind, status=data.get("statusCode"))
+            codes = (as_text(data.get(name)) for name in ("errorType", "errorCode", "code"))
+            message = as_text(data.get("message"))
+            self.fail(message, kind=" ".join(codes), status=data.get("statusCode"))
         return ()
 
     def _result(self, record: Record) -> Iterable[EvidenceLine]:

@@ -13,6 +13,7 @@ from routing_action.agents.reading.decoding import (
     as_record,
     as_text,
     called_skill,
+    decode_value,
     flatten_text,
     render_arguments,
 )
@@ -98,11 +99,12 @@ class OpencodeReader(RecordReader):
     def _error(self, error: Record) -> Iterable[EvidenceLine]:
         data = as_record(error.get("data"))
         message = as_text(data.get("message")) or flatten_text(error.get("message"))
-        self.fail(message, kind=as_text(error.get("name")), status=data.get("statusCode"))
-        header = as_record(data.get("responseHeaders")).get("retry-after")
-        stated = retry_after_in(f"retry-after: {as_text(header)}")
-        if self.summary.throttled and stated is not None:
-            self.note(retry_after=stated)
+        body = as_record(decode_value(as_text(data.get("responseBody"))))
+        own = as_record(body.get("error"))
+        kind = f"{as_text(error.get('name'))} {as_text(own.get('type'))} {as_text(own.get('code'))}"
+        header = as_text(as_record(data.get("responseHeaders")).get("retry-after"))
+        seconds = retry_after_in(f"retry-after: {header}")
+        self.fail(message, kind=kind, status=data.get("statusCode"), seconds=seconds)
         self.end()
         return ()
 

@@ -11,6 +11,8 @@ from enum import StrEnum
 
 LINE_LIMIT = 8 * 2**20
 """Bytes of a line that are read; a longer one is counted as not recognised."""
+LONGEST_PAUSE = 120.0
+"""Seconds: a limit that lifts within them is waited for, any other one is a quota."""
 LEADS_NOWHERE = "no record of the run has anything there"
 """In a note on the description of an agent's stream."""
 FELL_BACK = "the CLI fell back"

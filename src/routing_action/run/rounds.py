@@ -13,13 +13,12 @@ from contextlib import suppress
 from routing_action.corpus.baseline import Baseline, Status, find_entry
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import EndedBy, Reading
+from routing_action.evidence.transcript import LONGEST_PAUSE, EndedBy, Reading
 from routing_action.results.journal import Journal
 from routing_action.results.model import PairSummary, UnitResult, UsageTotals, summarise_pairs
 from routing_action.run.unit import UnitRunner
 
 FIRST_PAUSE_SECONDS = 5.0
-LONGEST_PAUSE_SECONDS = 120.0
 
 
 class Rounds:
@@ -186,8 +185,8 @@ def pause_seconds(retries: int, retry_after: float | None) -> float | None:
     it: 5 seconds, then twice as long each time, at most two minutes.
     """
     if retry_after is not None:
-        return retry_after if retry_after <= LONGEST_PAUSE_SECONDS else None
-    return float(min(FIRST_PAUSE_SECONDS * 2 ** min(retries, 10), LONGEST_PAUSE_SECONDS))
+        return retry_after if retry_after <= LONGEST_PAUSE else None
+    return float(min(FIRST_PAUSE_SECONDS * 2 ** min(retries, 10), LONGEST_PAUSE))
 
 
 def merge_attempts(last: UnitResult, earlier: Sequence[UnitResult]) -> UnitResult:

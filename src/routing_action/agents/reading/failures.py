@@ -1,7 +1,8 @@
 """Sorts the API failures that a CLI reports itself by what its user can do about them.
 
-Only the CLI's own error fields and lines of standard error that an anchored pattern finds come
-here, never agent prose or tool output.
+Fields (status, the CLI's own kind) come before words, and a phrase that is denied is none. The
+words are those of the table in wordings.py. Only the CLI's own error fields and lines of standard
+error that an anchored pattern finds come here, never agent prose or tool output.
 """
 
 from __future__ import annotations
@@ -9,72 +10,96 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from routing_action.evidence.transcript import ApiFailure
+from routing_action.agents.reading.wordings import WORDINGS
+from routing_action.evidence.transcript import LONGEST_PAUSE, ApiFailure
 
-_QUOTA = re.compile(
-    r"credit balance|billing|insufficient[_ ]quota|quota exceeded|exceeded your (?:current )?quota"
-    r"|usage limit|out of credits|payment required|premium request|budget exceeded"
-    r"|spend(?:ing)? (?:cap|limit)",
-    re.IGNORECASE,
-)
-_AUTH = re.compile(
-    r"authenticat|unauthorized|unauthorised|api[ _-]?key|not logged in|/login|login required"
-    r"|permission[_ ]error|forbidden|invalid[ _]token|token (?:expired|revoked)|refresh token"
-    r"|missing environment variable|oauth|credentials",
-    re.IGNORECASE,
-)
-_RATE = re.compile(
-    r"rate[ _-]?limit|too many requests|throttl|resource[_ ]exhausted", re.IGNORECASE
-)
-_SERVER = re.compile(
-    r"overloaded|server[_ ]error|internal (?:server )?error|bad gateway|gateway time-?out"
-    r"|service unavailable|unavailable|high demand|at capacity|try again later",
-    re.IGNORECASE,
-)
 _STATUS = re.compile(
-    r"\b(?:status(?: code)?|HTTP|error|last error|code)[:\s(]*([45]\d\d)\b", re.IGNORECASE
+    r"(?:\b(?:status(?: code)?|HTTP|last error|code|rejected|failed)|error)[\\\"':\s(]*([45]\d\d)\b"
+    r"|^\W{0,4}([45]\d\d) ?[A-Z{\"]",
+    re.IGNORECASE,
 )
 _THROTTLED = re.compile(r"overloaded|high demand|at capacity", re.IGNORECASE)
 _RETRY_AFTER = re.compile(
-    r"(?:(?:try again|retry|retrying) (?:in|after)|retry[-_ ]?after[\"']?[:=]?) *[\"']?"
+    r"(?:(?:try again|retry|retrying|resets?|available(?: again)?) (?:in|after|within)"
+    r"|please wait|retry[-_ ]?(?:after|delay)[\\\"']*[:=]?) *[\\\"']*"
     r"(\d{1,6}(?:\.\d{1,9})? ?[a-z]{0,12}(?:\d{1,6}(?:\.\d{1,9})?[a-z]{1,2}){0,2})",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"\b(?:resets?(?:_at)?|(?:try|available) again)\b[\\\"': ]{0,4}(?:at |on |after )?"
+    r"(?:\d{1,2}(?::\d\d)? ?[ap]\.?m\b|\d{1,2}:\d\d|[a-z]{3,9}\.? \d{1,2}\b|\d{4}-\d\d|\d{10})"
+    r"|reached\|\d{10}",
+    re.IGNORECASE,
+)
+_TOPIC = (
+    r"(?:(?:usage|session|daily|weekly|monthly|hourly|rate|plan|account|billing|quota|credits?"
+    r"|spending|authentication|credentials?|limits?|balance)\b[ -]?){1,4}"
+)
+_TOPICS = rf"{_TOPIC}(?:(?:,|/| ?\b(?:or|and)\b)+ ?(?:your |an? |the )?{_TOPIC})*"
+_NOT = (
+    r"(?:\bnot\b|n['’]t\b|\bnever\b|\brather than\b|\bunrelated\b|\bnothing to do\b|\binstead of\b)"
+)
+_DENIED = re.compile(
+    rf"{_NOT}(?: (?:an?|the|your|any|about|related|caused|due|because|of|by|to|with|yet"
+    rf"|hit|reached|exceeded|exhausted|used up)\b)* {_TOPICS}"
+    rf"|\bno {_TOPIC}(?:problem|issue|error)s?\b"
+    rf"|{_TOPICS}(?:is|are|was|were|has|have|did)?(?:n['’]t| not| never)(?: been| yet)*"
+    r" (?:reached|exceeded|exhausted|hit|used up|the (?:cause|reason|problem))",
     re.IGNORECASE,
 )
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _PART = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)")
-_MINUTES, _HOURS = "m min mins minute minutes", "h hr hour hours"
+_MINUTES, _HOURS = "m min mins minute minutes", "h hr hrs hour hours"
 _UNITS = {
     **dict.fromkeys(["ms", "milliseconds"], 0.001),
     **dict.fromkeys(_MINUTES.split(), 60.0),
     **dict.fromkeys(_HOURS.split(), 3600.0),
+    **dict.fromkeys(["d", "day", "days"], 86400.0),
+    **dict.fromkeys(["w", "week", "weeks"], 604800.0),
 }
+_BY_STATUS = {401: ApiFailure.AUTH, 402: ApiFailure.QUOTA, 413: ApiFailure.CONTEXT}
+_SEARCHED = 4_000
 
 
 def status_in(message: str) -> int | None:
     """The HTTP status that an error message of a CLI names, None where it names none."""
     match = _STATUS.search(message)
-    return int(match[1]) if match else None
+    return int(match[1] or match[2]) if match else None
 
 
-def classify_failure(message: str = "", *, kind: str = "", status: object = None) -> ApiFailure:
+def classify_failure(
+    message: str = "", *, kind: str = "", status: object = None, seconds: float | None = None
+) -> ApiFailure:
     """The class of a failure from its message, the CLI's own error kind and the HTTP status.
 
-    Quota comes first, since providers report it with 400, 402, 403 and 429 alike.
+    `seconds` until it lifts, where a field says so; else the message may say it.
     """
-    known = status if isinstance(status, int) and not isinstance(status, bool) else None
-    code = known if known is not None else status_in(message)
-    text = f"{kind}\n{message}"
-    if code == 402 or _QUOTA.search(text):
-        return ApiFailure.QUOTA
-    return _by_status(code) or _by_text(text) or ApiFailure.API_ERROR
+    code = _code(message, status)
+    if code in _BY_STATUS:
+        return _BY_STATUS[code]
+    if code is not None and code >= 500:
+        return ApiFailure.SERVER_ERROR
+    own, said = _found(kind), _found(message)
+    first = own if own - {ApiFailure.RATE_LIMIT} else own | said
+    for failure in (ApiFailure.MCP_SERVER, ApiFailure.CONTEXT):
+        if failure in first and code != 429:
+            return failure
+    if code == 429 or first & {ApiFailure.QUOTA, ApiFailure.RATE_LIMIT}:
+        return _limit(f"{kind}\n{message}", seconds, is_quota=ApiFailure.QUOTA in own | said)
+    if code == 403 or ApiFailure.AUTH in first:
+        return ApiFailure.AUTH
+    return ApiFailure.SERVER_ERROR if ApiFailure.SERVER_ERROR in first else ApiFailure.API_ERROR
 
 
-def is_throttling(message: str = "", *, kind: str = "", status: object = None) -> bool:
+def is_throttling(
+    message: str = "", *, kind: str = "", status: object = None, seconds: float | None = None
+) -> bool:
     """True where the service asks for fewer calls (429, 529, overloaded), and money is not why."""
-    failure = classify_failure(message, kind=kind, status=status)
-    known = status if isinstance(status, int) else status_in(message)
-    overloaded = known == 529 or _THROTTLED.search(f"{kind}\n{message}") is not None
-    return failure is ApiFailure.RATE_LIMIT or (failure is ApiFailure.SERVER_ERROR and overloaded)
+    failure = classify_failure(message, kind=kind, status=status, seconds=seconds)
+    overloaded = _THROTTLED.search(f"{kind}\n{message}") or _code(message, status) == 529
+    return failure is ApiFailure.RATE_LIMIT or (
+        failure is ApiFailure.SERVER_ERROR and bool(overloaded)
+    )
 
 
 def retry_after_in(message: str) -> float | None:
@@ -83,26 +108,32 @@ def retry_after_in(message: str) -> float | None:
     if match is None:
         return None
     parts = _PART.findall(match[1].lower())
+    if any(unit in ("am", "pm") for _, unit in parts):
+        return None  # a time of day
     return sum(float(number) * _UNITS.get(unit, 1.0) for number, unit in parts)
 
 
-def _by_status(code: int | None) -> ApiFailure | None:
-    if code in (401, 403):
-        return ApiFailure.AUTH
-    if code == 429:
-        return ApiFailure.RATE_LIMIT
-    return ApiFailure.SERVER_ERROR if code is not None and code >= 500 else None
+def _code(message: str, status: object) -> int | None:
+    known = isinstance(status, int) and not isinstance(status, bool)
+    return status if isinstance(status, int) and known else status_in(message[:_SEARCHED])
 
 
-def _by_text(text: str) -> ApiFailure | None:
-    for pattern, failure in (
-        (_RATE, ApiFailure.RATE_LIMIT),
-        (_AUTH, ApiFailure.AUTH),
-        (_SERVER, ApiFailure.SERVER_ERROR),
-    ):
-        if pattern.search(text):
-            return failure
-    return None
+def _found(text: str) -> set[ApiFailure]:
+    """Every class whose words stand in a text, but where they are denied."""
+    said = _DENIED.sub(" ", text[:_SEARCHED])
+    return {one.failure for one in WORDINGS if one.pattern.search(said)}
+
+
+def _limit(text: str, seconds: float | None, *, is_quota: bool) -> ApiFailure:
+    """A limit that lifts soon is the rate's, any other one a quota."""
+    said = _DENIED.sub(" ", text[:_SEARCHED])
+    if any(one.firm and one.pattern.search(said) for one in WORDINGS):
+        return ApiFailure.QUOTA
+    wait = retry_after_in(said) if seconds is None else seconds
+    if wait is None and _CLOCK.search(said):
+        return ApiFailure.QUOTA
+    late = is_quota if wait is None else wait > LONGEST_PAUSE
+    return ApiFailure.QUOTA if late else ApiFailure.RATE_LIMIT
 
 
 # ---- standard error

@@ -112,7 +112,8 @@ class Framing:
         start = text.find("{", 0, _LONGEST_PREFIX)
         prefix = (text[:start] if start >= 0 else text).strip(" \t[],")
         found, rest = decode_objects(text, start) if start >= 0 and '"' not in prefix else ([], "")
-        is_whole = "}" not in rest and (len(found) == 1 or not rest.strip(" \t\r],"))
+        is_array = text.lstrip().startswith("[") and not rest.strip(" \t\r],")
+        is_whole = is_array or (len(found) == 1 and "}" not in rest)
         if is_whole and found and self._is_record(found[0][0]) and self._may_stand_before(prefix):
             self._has_records = True
             return [Frame(self._number, source.encode(), one) for one, source in found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from routing_action.agents.reading.background import BackgroundTasks
@@ -63,22 +64,45 @@ class RunSummary:
         if self.summary.retrying is not None or self.summary.failure is not None:
             self.note(retrying=None, failure=None)
 
-    def fail(self, message: str, *, kind: str = "", status: object = None) -> None:
-        """The CLI reports an API failure as final."""
-        failure = classify_failure(message, kind=kind, status=status)
-        self.note(failure=failure, failure_message=message[:500])
+    def fail(
+        self, message: str, *, kind: str = "", status: object = None, seconds: float | None = None
+    ) -> None:
+        """The CLI reports an API failure as final; `seconds` until it lifts, where a field says."""
+        failure = self._classify(message, kind, status, seconds)
+        self.note(failure=failure, failure_message=self._explained(message, failure, seconds))
         if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
-            self._throttle(message, kind, status)
+            self._throttle(message, kind, status, seconds)
 
-    def retry(self, message: str, *, kind: str = "", status: object = None) -> None:
+    def retry(
+        self, message: str, *, kind: str = "", status: object = None, seconds: float | None = None
+    ) -> None:
         """The CLI reports that it tries an API call again."""
-        failure = classify_failure(message, kind=kind, status=status)
-        self.note(retrying=failure, failure_message=message[:500])
-        self._throttle(message, kind, status)
+        failure = self._classify(message, kind, status, seconds)
+        self.note(retrying=failure, failure_message=self._explained(message, failure, seconds))
+        self._throttle(message, kind, status, seconds)
 
-    def _throttle(self, message: str, kind: str = "", status: object = None) -> None:
-        throttled = is_throttling(message, kind=kind, status=status)
-        self.note(throttled=throttled, retry_after=retry_after_in(message) if throttled else None)
+    def _classify(
+        self, message: str, kind: str, status: object, seconds: float | None
+    ) -> ApiFailure:
+        failure = classify_failure(message, kind=kind, status=status, seconds=seconds)
+        used_up = failure is ApiFailure.RATE_LIMIT and self.resets_at is not None
+        return ApiFailure.QUOTA if used_up else failure
+
+    def _explained(self, message: str, failure: ApiFailure, seconds: float | None) -> str:
+        """The message with the time of the reset, where only a field of the stream has it."""
+        if failure is not ApiFailure.QUOTA or (self.resets_at is None and seconds is None):
+            return message[:500]
+        when = _in_words(seconds) if seconds is not None else _at(self.resets_at or 0.0)
+        return f"{message[:400]} (the limit resets {when})"
+
+    def _throttle(
+        self, message: str, kind: str = "", status: object = None, seconds: float | None = None
+    ) -> None:
+        throttled = self.resets_at is None and is_throttling(
+            message, kind=kind, status=status, seconds=seconds
+        )
+        wait = retry_after_in(message) if seconds is None else seconds
+        self.note(throttled=throttled, retry_after=wait if throttled else None)
 
     def offer(self, names: Iterable[str]) -> None:
         """The agent says what skills it offers; several lists (sub-agents) are one."""
@@ -94,3 +118,14 @@ class RunSummary:
         """Another turn begins after a terminal event, which was an interim one."""
         if self.summary.terminal:
             self.note(terminal=False)
+
+
+def _in_words(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    return f"in {minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"in {minutes} min"
+
+
+def _at(moment: float) -> str:
+    """Seconds since 1970, of an amount that a calendar knows."""
+    known = min(moment, 4e9)
+    return f"at {datetime.fromtimestamp(known, UTC):%Y-%m-%d %H:%M} UTC"
