@@ -2,7 +2,8 @@
 
 usage: python scripts/generate.py [--check]
 
-Writes docs/schema/*.schema.json, docs/reference/{cli,exit-codes,providers}.md, and tables inside
+Writes docs/schema/*.schema.json, docs/reference/{cli,exit-codes,providers,failure-wordings}.md,
+and tables inside
 docs/reference/{action,cases}.md. `--check` writes nothing; it prints a diff and exits with 1 if
 a file is not what the code says. Works from any folder; the package is imported from src.
 """
@@ -22,6 +23,7 @@ from ruamel.yaml import YAML  # noqa: E402
 
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers  # noqa: E402
 from routing_action.agents.provider import Provider  # noqa: E402
+from routing_action.agents.reading.wordings import ALL, WORDINGS  # noqa: E402
 from routing_action.cli.main import group  # noqa: E402
 from routing_action.cli.schema import SCHEMAS, render_schema  # noqa: E402
 from routing_action.corpus.case import Case  # noqa: E402
@@ -55,6 +57,15 @@ PROVIDERS_INTRODUCTION = """\
 These are the known agent CLIs, from their records in `src/routing_action/agents/`. Homes, login
 files, caches and logs are relative to the agent's home, skill folders to its workspace. What counts
 as proof: [evidence.md](../explanation/evidence.md).
+"""
+
+WORDINGS_INTRODUCTION = """\
+What each agent CLI and its service call a failure, from
+`src/routing_action/agents/reading/wordings.py`. Fields come first: 401 is `auth`, 402 `quota`, 413
+`context`, 5xx `server_error`, 403 `auth` without words of a limit, and 429 one of the two limits. A
+limit that lifts within 120 seconds is `rate_limit`, any other one `quota`; a firm one is a quota
+whatever pause is named beside it. A phrase that is denied does not count. Codes and words are
+searched on every agent, since a CLI passes on what its service says.
 """
 
 CODE_MEANINGS: dict[ExitCode, str] = {
@@ -131,6 +142,7 @@ def documents() -> dict[str, str]:
     texts["docs/reference/cli.md"] = render_commands()
     texts["docs/reference/exit-codes.md"] = render_exit_codes()
     texts["docs/reference/providers.md"] = render_providers()
+    texts["docs/reference/failure-wordings.md"] = render_wordings()
     texts["docs/reference/cases.md"] = fill_cases_page(
         (ROOT / "docs/reference/cases.md").read_text(encoding="utf-8")
     )
@@ -306,6 +318,20 @@ def _code(texts: Iterable[str]) -> str:
 
 
 # --- the fields of a case ---------------------------------------------------------------------
+
+
+def render_wordings() -> str:
+    """The reference of the failure wordings of each agent CLI."""
+    parts = ["# Failure wordings\n", NOTE, WORDINGS_INTRODUCTION]
+    for name in ALL:
+        rows = (
+            (f"`{example}`", f"`{one.failure}`", one.source, "firm" if one.firm else "")
+            for one in WORDINGS
+            for example in one.examples
+            if name in one.agents
+        )
+        parts.append(f"## {name}\n\n{_table(('Wording', 'Outcome', 'Source', ''), rows)}")
+    return "\n".join(parts)
 
 
 def fill_cases_page(page: str) -> str:

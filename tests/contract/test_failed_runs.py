@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from routing_action.agents.reading.failures import classify_failure
-from routing_action.agents.reading.wordings import WORDINGS
+from routing_action.agents.reading.wordings import WORDINGS, Wording
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from tests.support.builders import Run, case_of, judge_run, read
@@ -255,9 +255,10 @@ def test_s13_an_optional_mcp_server_that_fails_changes_nothing() -> None:
 # ---- the table
 
 
-@pytest.mark.parametrize("wording", WORDINGS, ids=lambda one: one.example[:40])
-def test_each_wording_finds_its_example(wording: Any) -> None:  # noqa: ANN401
+@pytest.mark.parametrize("wording", WORDINGS, ids=lambda one: one.examples[0][:40])
+def test_each_wording_finds_its_examples(wording: Wording) -> None:
     """The reference shows what the table really knows."""
-    assert wording.pattern.search(wording.example)
     assert wording.source
-    assert classify_failure(wording.example) is wording.failure
+    for example in wording.examples:
+        assert wording.pattern.search(example), example
+        assert classify_failure(example) is wording.failure, example

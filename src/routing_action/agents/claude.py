@@ -254,6 +254,7 @@ PROVIDER = Provider(
     model_arguments=("--model", "{model}"),
     turn_arguments=("--max-turns", "{turns}"),
     budget_arguments=("--max-budget-usd", "{usd}"),
+    record_flags=("--output-format stream-json",),
     reports_cost="end",
     memory_mb=210,
     tested_versions=("2.0.77", "2.1.332"),

@@ -258,6 +258,7 @@ PROVIDER = Provider(
         "{prompt}",
     ),
     model_arguments=("-c", "model={model}"),
+    record_flags=("--json", "--experimental-json"),
     memory_mb=200,
     tested_versions=("0.171.0", "0.171.0"),
     serial_login=True,

@@ -143,6 +143,7 @@ PROVIDER = Provider(
     title="Gemini CLI",
     command=("gemini", "-p", "{prompt}", "--output-format", "stream-json", "--yolo"),
     model_arguments=("--model", "{model}"),
+    record_flags=("--output-format stream-json", "-o stream-json"),
     memory_mb=245,
     tested_versions=("0.61.0", "0.61.0"),
     reader=GeminiReader,

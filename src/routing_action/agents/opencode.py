@@ -115,6 +115,7 @@ PROVIDER = Provider(
     command=("opencode", "run", "--format", "json", "{prompt}"),
     model_arguments=("--model", "{model}"),
     reports_cost="during",
+    record_flags=("--format json",),
     memory_mb=1200,
     tested_versions=("1.18.33", "1.18.33"),
     reader=OpencodeReader,

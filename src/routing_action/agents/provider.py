@@ -82,6 +82,8 @@ class Provider:
     login file is good for one process at a time, since its refresh token is single use.
     `usage_in_log` finds the run's tokens in a line of its session log, None where that is another
     line: for a CLI whose stream does not tell them.
+    `record_flags` are options of which one must be given so that loads show in its output; empty
+    where they show without.
     `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
@@ -107,6 +109,7 @@ class Provider:
     turn_arguments: tuple[str, ...] = ()
     budget_arguments: tuple[str, ...] = ()
     reports_cost: Literal["never", "end", "during"] = "never"
+    record_flags: tuple[str, ...] = ()
     memory_mb: int = 400
     tested_versions: tuple[str, str] | None = None
     serial_login: bool = False

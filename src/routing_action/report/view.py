@@ -253,6 +253,8 @@ REMEDIES: Mapping[str, str] = {
     "timeout": "read the transcript: raise the timeout if the agent was on its way, shorten the "
     "prompt if it was lost",
     "limit": "raise the limit of turns or cost that ended it, or ask for less",
+    "context": "the prompt, with the skills and files it brings, is longer than the model takes: "
+    "ask for less, or use a model with a larger context",
     "mixed": "if a disallowed skill took the prompt, begin with that: make the two descriptions "
     "say what each skill is for; what is missing then has its own entry",
     "disallowed_hit": "make the two descriptions say what each skill is for; if both skills are "
@@ -276,13 +278,18 @@ REMEDIES: Mapping[str, str] = {
     "mixed_evidence_missing": "take the missing tokens one by one",
     "cli_missing": "install the CLI of the agent, and check that it is on PATH",
     "auth": "set a credential variable of the agent; see routing-action providers list",
-    "quota": "credit or budget is used up: wait, or pay",
+    "quota": "a limit of the plan, or credit, is used up: wait for the reset that the error names, "
+    "or pay",
     "rate_limit": "lower --max-parallel or --max-parallel-provider, or run again later",
     "server_error": "the service of the model failed: run again later",
+    "mcp_server": "an MCP server that the agent needs did not start: start it by hand, or remove "
+    "it from the settings of the agent",
     "api_error": "read the error of the CLI; often the service does not know the model name",
     "killed": "lower --max-parallel: the machine may lack memory",
     "schema_drift": "install the CLI version that worked before, or report the transcript",
     "never_ran": "read the cause; check the command, and that it takes these credentials there",
+    "not_measurable": "let the agent print records, as its own command does: its template lacks "
+    "the option for it",
     "cancelled": "run again; what had ended is kept",
     "not_run": "remove the cause that the error names, and run again",
 }

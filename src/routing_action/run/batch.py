@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from routing_action.agents.provider import template_variable
 from routing_action.corpus.baseline import Baseline, Status
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
@@ -29,7 +30,7 @@ from routing_action.run.plan import Plan
 from routing_action.run.process.memory import free_memory
 from routing_action.run.resume import end_survivors, tell_killed
 from routing_action.run.rounds import Rounds, units_to_confirm
-from routing_action.run.settings import RunSettings, agent_templates
+from routing_action.run.settings import RunSettings, agent_templates, missing_record_flag
 from routing_action.run.unit import Parts, UnitRunner
 
 MEASURED_FLOOR = 0.5
@@ -72,7 +73,8 @@ async def run_batch(
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
     bounds = find_bounds(plan.providers, settings, free_memory())
-    for line in (*_opening_notes(plan, bounds), *parts.launcher.missing_skills()):
+    opening = (*_opening_notes(plan, bounds, settings), *parts.launcher.missing_skills())
+    for line in opening:
         lifecycle.note(line)
     rounds = Rounds(runner, journal, bounds.rooms)
     options = _options(plan, settings, bounds)
@@ -94,7 +96,8 @@ async def run_batch(
         if settings.confirm and baseline is not None and rounds.complete:
             # Without what an earlier life ran again, so that a resumed batch decides the same.
             first = [row for row in rounds.ended if row.trial <= plan.selection.trials]
-            await rounds.run(units_to_confirm(first, plan.units, baseline, settings.confirm))
+            again = units_to_confirm(first, plan.units, baseline, settings.confirm, brakes.stopped)
+            await rounds.run(again)
     finally:
         early.cancel()
         results = write()
@@ -130,10 +133,20 @@ def _given(path: Path | None) -> tuple[Path, ...]:
     return () if path is None else (path,)
 
 
-def _opening_notes(plan: Plan, bounds: Bounds) -> Iterator[str]:
+def _opening_notes(plan: Plan, bounds: Bounds, settings: RunSettings) -> Iterator[str]:
     if plan.selection.sample is not None:
         yield f"sample={plan.selection.sample} seed={plan.selection.seed}"
     yield from bounds.describe()
+    templates = agent_templates(plan.providers, settings.environ) if not settings.replay else {}
+    absent = sum(case.depends_on_absence for case in plan.cases)
+    for agent, template in templates.items():
+        missing = missing_record_flag(plan.providers[agent], template)
+        if missing:
+            cases = "1 case depends" if absent == 1 else f"{absent} cases depend"
+            yield (
+                f"{agent}: {template_variable(agent)} has no {missing}, and plain text shows no "
+                f"load of a skill: {cases} on absence and cannot be measured; add {missing} to it"
+            )
 
 
 def _closing_notes(runner: UnitRunner, rows: Sequence[UnitResult]) -> Iterator[str]:

@@ -135,8 +135,14 @@ def _serial_logins(providers: Iterable[Provider], environ: Mapping[str, str]) ->
             yield provider.name
 
 
+_HOPELESS = (Outcome.AUTH, Outcome.QUOTA, Outcome.CLI_MISSING, Outcome.MCP_SERVER)
+_SERVICE = (Outcome.RATE_LIMIT, Outcome.SERVER_ERROR, Outcome.API_ERROR)
+SERVICE_ERRORS = 5
+"""So many units in a row that the service failed, and none that worked, stop an agent."""
+
+
 class Brakes:
-    """Stops an agent whose credentials or quota are gone, and all once the cost cap is reached.
+    """Stops an agent that cannot work, and all once the cost cap is reached.
 
     Costs are US dollars; what an agent does not report counts as nothing.
     """
@@ -146,9 +152,15 @@ class Brakes:
         self._cap = cap_usd if live else None
         self._live = live
         self._stopped: dict[str, str] = {}
+        self._failed: dict[str, int] = {}
         self._reported = 0
         self._unreported: dict[str, int] = {}
         self.known_usd = 0.0
+
+    @property
+    def stopped(self) -> frozenset[str]:
+        """The agents of which no further unit may start, whatever it costs."""
+        return frozenset(self._stopped)
 
     def refusal(self, agent: str) -> str:
         """Why no further unit of an agent may start; "" while it may."""
@@ -170,11 +182,23 @@ class Brakes:
             self._unreported[agent] = self._unreported.get(agent, 0) + 1
 
     def judge(self, row: UnitResult) -> None:
-        """A unit ended: credentials and quota do not come back within a batch."""
-        if self._live and row.outcome in (Outcome.AUTH, Outcome.QUOTA):
-            reason = row.error or row.outcome.value
-            cause = f"not run: {row.agent} was stopped after {row.outcome.value} ({reason})"
-            self._stopped.setdefault(row.agent, cause)
+        """A unit ended: what keeps it from working does not go away within a batch."""
+        if not self._live:
+            return
+        if row.outcome in _HOPELESS:
+            self._stop(row, row.outcome.value)
+        elif row.outcome in _SERVICE:
+            self._failed[row.agent] = self._failed.get(row.agent, 0) + 1
+            if self._failed[row.agent] >= SERVICE_ERRORS:
+                self._stop(row, f"{SERVICE_ERRORS} errors of its service in a row")
+        elif row.outcome is not Outcome.NOT_RUN:
+            self._failed[row.agent] = 0
+
+    def _stop(self, row: UnitResult, cause: str) -> None:
+        reason = row.error or row.outcome.value
+        self._stopped.setdefault(
+            row.agent, f"not run: {row.agent} was stopped after {cause} ({reason})"
+        )
 
     def carry(self, row: UnitResult) -> None:
         """A unit had ended in an earlier life of the batch."""

@@ -7,7 +7,7 @@ bound-time-and-cost.md, 'Throttling', is the source of that rule.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from routing_action.corpus.baseline import Baseline, Status, find_entry
@@ -223,18 +223,23 @@ def _add(values: Sequence[float | None]) -> float | None:
 
 
 def units_to_confirm(
-    rows: Sequence[UnitResult], units: Sequence[Unit], baseline: Baseline, count: int
+    rows: Sequence[UnitResult],
+    units: Sequence[Unit],
+    baseline: Baseline,
+    count: int,
+    stopped: Collection[str] = (),
 ) -> list[Unit]:
     """`count` more trials of each pair that the baseline expects to pass and that did not.
 
-    A timeout that its entry does not allow counts too, a pair that was not run at all does not.
+    A timeout that its entry does not allow counts too. Not repeated are pairs that were not run at
+    all, or whose output can show no load, and those of `stopped` agents: the cause is known.
     The trials are numbered from the last one on.
     """
     last = {(unit.case.case_id, unit.agent): unit for unit in units}
     again = [
         (last[pair.case_id, pair.agent], step)
         for pair in summarise_pairs(rows)
-        if _would_regress(pair, rows, baseline)
+        if pair.agent not in stopped and _would_regress(pair, rows, baseline)
         for step in range(1, count + 1)
     ]
     return [
@@ -248,7 +253,7 @@ def _would_regress(pair: PairSummary, rows: Sequence[UnitResult], baseline: Base
     if entry is None or entry.expected_status is not Status.PASS:
         return False
     own = [row for row in rows if (row.case_id, row.agent) == (pair.case_id, pair.agent)]
-    if all(row.outcome is Outcome.NOT_RUN for row in own):
+    if all(row.outcome in (Outcome.NOT_RUN, Outcome.NOT_MEASURABLE) for row in own):
         return False  # what kept it from running still does
     late = any(row.timed_out for row in own)
     return pair.status is not Status.PASS or (late and not entry.allow_timeout)

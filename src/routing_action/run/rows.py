@@ -165,6 +165,11 @@ def explain_failure(
             f"{reading.unrecognised} of {seen} lines were not recognised: "
             f"this version of {agent} prints another format than its reader knows"
         )
+    if outcome is Outcome.NOT_MEASURABLE:
+        return f"what {agent} printed is of a kind in which no load of a skill shows"
+    if outcome is Outcome.KILLED and reading.unfinished:
+        agents = "1 agent" if reading.unfinished == 1 else f"{reading.unfinished} agents"
+        return f"{agents} in the background had not ended when the output did"
     return reading.failure_message or None
 
 

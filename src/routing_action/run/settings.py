@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -191,6 +192,18 @@ def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[s
     """The commands that the user gave agents instead of their own, by agent."""
     found = {agent: environ.get(template_variable(agent), "").strip() for agent in agents}
     return {agent: template for agent, template in found.items() if template}
+
+
+def missing_record_flag(provider: Provider, template: str) -> str:
+    """The option that a template lacks to print records; "" where it has one, or none is known.
+
+    Only a template that names the CLI itself is judged: what another program does is unknown.
+    """
+    program, text = provider.command[0], f" {template.replace('=', ' ')} "
+    names_it = re.search(rf"""[\s/'"]{re.escape(program)}[\s'"]""", text)
+    if names_it is None or any(f" {flag} " in text for flag in provider.record_flags):
+        return ""
+    return provider.record_flags[0] if provider.record_flags else ""
 
 
 def _provider_words(
