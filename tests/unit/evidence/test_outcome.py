@@ -74,9 +74,27 @@ def test_a_retry_that_recovered_is_no_failure() -> None:
 
 
 def test_only_a_finished_run_a_deadline_or_a_limit_say_something_about_routing() -> None:
-    """Every other outcome is infra."""
+    """Every other outcome is infra; the context of the model is a limit too."""
     told = {outcome for outcome in Outcome if not outcome.is_infra}
-    assert told == {Outcome.COMPLETED, Outcome.TIMEOUT, Outcome.LIMIT}
+    assert told == {Outcome.COMPLETED, Outcome.TIMEOUT, Outcome.LIMIT, Outcome.CONTEXT}
+
+
+def test_an_agent_that_is_still_at_work_ends_no_run() -> None:
+    """It was announced, and its end was not."""
+    assert decide_outcome(replace(FINISHED, unfinished=1), RunEnd()) is Outcome.KILLED
+
+
+def test_lines_that_are_no_records_spoil_no_complete_run() -> None:
+    """Unknown records do, and so does noise in a run without its end."""
+    noisy = replace(FINISHED, unrecognised=90, foreign=90)
+    assert decide_outcome(noisy, RunEnd()) is Outcome.COMPLETED
+    for reading in (
+        replace(noisy, foreign=0),
+        replace(noisy, terminal=False),
+        replace(noisy, turns=0),
+        replace(noisy, is_record_stream=False),
+    ):
+        assert decide_outcome(reading, RunEnd()) is Outcome.SCHEMA_DRIFT
 
 
 def test_the_wall_and_the_idle_deadline_are_ours() -> None:

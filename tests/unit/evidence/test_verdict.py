@@ -242,6 +242,22 @@ def test_kind_limit() -> None:
     assert kind(judge_lines(case_of(), TOOL, reading=ended, end=RunEnd(exit_code=1))) == "limit"
 
 
+def test_kind_context() -> None:
+    """The prompt did not fit: the case's own fault."""
+    ended = replace(FINISHED, failure=ApiFailure.CONTEXT)
+    assert kind(judge_lines(case_of(), TOOL, reading=ended, end=RunEnd(exit_code=1))) == "context"
+
+
+def test_absence_is_not_measured_where_no_load_can_show() -> None:
+    """A case that expects a skill and nothing else is judged as ever."""
+    blind = replace(FINISHED, shows_loads=False)
+    absent = case_of(expected_skill="", disallowed_skills=("widget-testing",))
+    verdict = judge_lines(absent, TOOL, reading=blind)
+    assert (verdict.status, kind(verdict)) == (Status.INFRA_ERROR, "not_measurable")
+    assert judge_lines(absent, TOOL, reading=FINISHED).status is Status.PASS
+    assert judge_lines(case_of(), TOOL, reading=blind).status is Status.FAIL
+
+
 def test_kind_of_a_timed_out_run_is_the_more_telling_one() -> None:
     """Where the call of the skill failed before the deadline, that is what a user must know."""
     verdict = judge_lines(case_of(), attempt_line(), reading=OPEN, end=TIMED_OUT)
