@@ -21,7 +21,7 @@ from routing_action.agents.reading.decoding import (
 )
 from routing_action.agents.reading.failures import StderrRule
 from routing_action.agents.reading.records import RecordReader
-from routing_action.corpus.naming import plugin_of, same_skill, skill_folder
+from routing_action.corpus.naming import same_skill, skill_folder, split_path
 from routing_action.evidence.tiers import canonical_call
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Usage
 
@@ -42,16 +42,32 @@ class ClaudeReader(RecordReader):
     stderr_rules = (StderrRule(re.compile(r"^Error: .*\bMCP\b")),)
 
     def __init__(self, context: ReadContext) -> None:
-        """Start without any load."""
+        """Start without any load; one is held until the CLI tells the folder that it came from."""
         super().__init__(context)
         self._says_turns = False
         self._kind = ""
-        self._loaded: list[EvidenceLine] = []
         self._counted: set[str] = set()
+        self._loaded: dict[str, list[EvidenceLine]] = {}
+        self._plugins: dict[str, str] = {}
 
     def in_subagent(self, record: Record) -> bool:
         """A sub-agent's records name the call that started it."""
         return bool(record.get("parent_tool_use_id")) or record.get("isSidechain") is True
+
+    def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
+        """Give the loads whose folder was never told.
+
+        `--output-format json` prints the result alone, in which no load shows.
+        """
+        found = [*self._release(), *super().finish(exit_code)]
+        if self.recognised and not self._says_turns:
+            self.note(shows_loads=False)
+        return found
+
+    def _release(self, thread: str = "") -> list[EvidenceLine]:
+        """The loads that are held, of one conversation or of all."""
+        threads = [thread] if thread else list(self._loaded)
+        return [load for one in threads for load in self._loaded.pop(one, [])]
 
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Dispatch by type; deltas and system lines prove nothing."""
@@ -67,13 +83,6 @@ class ClaudeReader(RecordReader):
         if kind == "rate_limit_event":
             return self._limit(as_record(record.get("rate_limit_info")))
         return () if isinstance(kind, str) and kind in _QUIET else None
-
-    def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
-        """`--output-format json` prints the result alone, in which no load shows."""
-        found = list(super().finish(exit_code))
-        if self.recognised and not self._says_turns:
-            self.note(shows_loads=False)
-        return found
 
     def _limit(self, info: Record) -> Iterable[EvidenceLine]:
         """A used-up limit of the plan, with the time of its reset (seconds since 1970)."""
@@ -99,6 +108,8 @@ class ClaudeReader(RecordReader):
         cwd = as_text(record.get("cwd"))
         if cwd and not self.context.cwd:
             self.context = replace(self.context, cwd=cwd)
+        for plugin in map(as_record, as_list(record.get("plugins"))):
+            self._plugins[as_text(plugin.get("path"))] = as_text(plugin.get("name"))
         if isinstance(record.get("skills"), list):
             listed = record["skills"]
             named = [as_text(s) or as_text(as_record(s).get("name")) for s in listed]
@@ -121,7 +132,7 @@ class ClaudeReader(RecordReader):
         if not self.in_subagent(record):
             self.answered(message.get("model"))
         self._says_turns = True
-        found: list[EvidenceLine] = []
+        found = self._release(_thread(record) if self.in_subagent(record) else "")
         content = message.get("content")
         for block in [content] if isinstance(content, str) else as_list(content):
             found += self._block(block)
@@ -167,7 +178,7 @@ class ClaudeReader(RecordReader):
             elif fields.get("type") == "text":
                 text = as_text(fields.get("text"))
                 follow_notice(self.tasks, text, ended=self.summary.terminal)
-                found += self._base_directory(text)
+                found += self._base_directory(text, record)
         return found
 
     def _tool_result(self, block: Record, record: Record) -> list[EvidenceLine]:
@@ -182,24 +193,24 @@ class ClaudeReader(RecordReader):
         if not failed:
             follow_launch(self.tasks, output)
         found = self.result(block.get("tool_use_id"), ok=not failed, output=output)
-        self._loaded += [line for line in found if line.kind is LineKind.LOAD]
-        return found
+        loads = [line for line in found if line.kind is LineKind.LOAD]
+        if loads:
+            self._loaded.setdefault(_thread(record), []).extend(loads)
+        return [line for line in found if line.kind is not LineKind.LOAD]
 
-    def _base_directory(self, text: str) -> list[EvidenceLine]:
-        """The synthetic text after a proven load tells the folder, and so the plugin, of it."""
+    def _base_directory(self, text: str, record: Record) -> list[EvidenceLine]:
+        """The synthetic text after a proven load tells the folder, and so the skill, of it."""
         first = text.partition("\n")[0].strip()
-        if not first.startswith(_BASE):
+        held = self._loaded.get(_thread(record))
+        if not first.startswith(_BASE) or not held:
             return []
         path = first.removeprefix(_BASE).strip()
         name = (skill_folder(path) or ("",))[-1]
-        for index, load in enumerate(self._loaded):
-            if not load.path and same_skill(load.skill, name):
-                plugin = plugin_of(path)
-                qualified = f"{plugin}:{name}" if plugin and ":" not in load.skill else load.skill
-                better = replace(load, text=canonical_call(qualified), path=path)
-                self._loaded[index] = better
-                return [better]
-        return []
+        named = (at for at, load in enumerate(held) if same_skill(load.skill, name))
+        load = held.pop(next(named, 0))
+        plugin = next((p for root, p in self._plugins.items() if _is_below(path, root)), "")
+        skill = self.loaded_name(load.skill, path)
+        return [replace(load, text=canonical_call(skill), skill=skill, path=path, plugin=plugin)]
 
     def _result(self, record: Record) -> Iterable[EvidenceLine]:
         subtype = as_text(record.get("subtype"))
@@ -215,7 +226,8 @@ class ClaudeReader(RecordReader):
             if as_count(record.get("num_turns")):
                 self.turns = max(self.turns, 1)
         self.end()
-        return self.say(text) if record.get("is_error") is not True else ()
+        said = self.say(text) if record.get("is_error") is not True else []
+        return [*self._release(), *said]
 
     def _failed(self, message: str, record: Record) -> None:
         """A final failure; where its own fields do not say which, it is what was being retried."""
@@ -236,6 +248,16 @@ class ClaudeReader(RecordReader):
             ),
             cost_usd=as_amount(record.get("total_cost_usd")),
         )
+
+
+def _thread(record: Record) -> str:
+    """The conversation that a record belongs to: the main agent's, or that of one sub-agent."""
+    return as_text(record.get("parent_tool_use_id")) or str(record.get("isSidechain") is True)
+
+
+def _is_below(path: str, root: str) -> bool:
+    parts, above = split_path(path), split_path(root)
+    return bool(above) and parts[: len(above)] == above
 
 
 PROVIDER = Provider(

@@ -120,12 +120,11 @@ class CopilotReader(RecordReader):
 
     def _skills_loaded(self, data: Record) -> Iterable[EvidenceLine]:
         """The catalogue: every skill that is offered, in every run."""
-        names = (
-            as_text(as_record(skill).get("name"))
-            for skill in as_list(data.get("skills"))
-            if as_record(skill).get("enabled") is not False
-        )
-        self.offer(names)
+        listed = map(as_record, as_list(data.get("skills")))
+        offered = [skill for skill in listed if skill.get("enabled") is not False]
+        self.offer(as_text(skill.get("name")) for skill in offered)
+        for skill in offered:
+            self.offer_at(as_text(skill.get("name")), as_text(skill.get("path")))
         return ()
 
     def _message(self, data: Record) -> Iterable[EvidenceLine]:

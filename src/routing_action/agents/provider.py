@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from routing_action.corpus.identity import NO_SKILLS, SkillIndex
 from routing_action.evidence.transcript import EvidenceLine, Reading, Usage
 
 
@@ -44,13 +45,15 @@ class ReadContext:
 
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
-    Text that `may_name` rules out can name no token, and need not be evidence.
+    Text that `may_name` rules out can name no token, and need not be evidence. `skills` are those
+    that the agent had.
     """
 
     skills_roots: tuple[str, ...] = ()
     cwd: str = ""
     home: str = ""
     may_name: Callable[[str], bool] = _always
+    skills: SkillIndex = NO_SKILLS
 
 
 def template_variable(agent: str) -> str:

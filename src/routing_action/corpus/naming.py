@@ -8,12 +8,14 @@ A skill token is a skill's name, bare (`widget-testing`) or qualified by its plu
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 SKILL_FILE = "skill.md"
 
 _FILE_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _SEPARATORS = re.compile(r"[/\\]+")
+_JOINTS = re.compile(r"[\s_-]+")
 _VERSION = re.compile(
     r"v?\d+(?:\.\d+)*(?:[-+.][\w.-]+)?|[0-9a-f]{7,40}|local|latest|unknown", re.IGNORECASE
 )
@@ -38,8 +40,13 @@ def split_path(path: str) -> tuple[str, ...]:
 
 
 def fold(text: str) -> str:
-    """The form in which names are compared."""
-    return text.casefold()
+    """The form in which names are compared: in one case, and with composed characters (NFC)."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
+
+
+def skill_key(name: str) -> str:
+    """The form that a skill's name and its display form share: `Pair Programming` and others."""
+    return _JOINTS.sub("-", fold(name).strip())
 
 
 def skill_folder(path: str) -> tuple[str, ...]:
@@ -83,9 +90,10 @@ def plugin_of(path: str) -> str:
 def same_skill(called: str, token: str) -> bool:
     """True where a call of `called` is a call of `token`.
 
-    A bare token matches a qualified call; a qualified token matches only itself.
+    A bare token matches a qualified call; a qualified token matches only itself. A name and its
+    display form (`pair-programming`, `Pair Programming`) are the same.
     """
-    called, token = fold(called.strip()), fold(token.strip())
+    called, token = skill_key(called), skill_key(token)
     if not called or not token:
         return False
     return called == token or (":" not in token and called.rpartition(":")[2] == token)
@@ -110,7 +118,8 @@ def path_is_file(path: str, token: str) -> bool:
 @lru_cache(maxsize=4096)
 def _whole_word(token: str) -> re.Pattern[str]:
     """A token that stands for itself: not part of a longer name, `foo` in `my-foo` is none."""
-    return re.compile(rf"(?<![\w-])(?<!\w\.){re.escape(token)}(?![\w-]|[.:]\w)", re.IGNORECASE)
+    plain = re.escape(unicodedata.normalize("NFC", token))
+    return re.compile(rf"(?<![\w-])(?<!\w\.){plain}(?![\w-]|[.:]\w)", re.IGNORECASE)
 
 
 def names_token(text: str, token: str) -> bool:
@@ -121,6 +130,8 @@ def names_token(text: str, token: str) -> bool:
     """
     if not token:
         return False
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
     if is_file_token(token):
         return _names_file(text, token)
     return any(_stands_as_skill(text, *m.span()) for m in _whole_word(token).finditer(text))

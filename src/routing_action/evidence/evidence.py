@@ -9,7 +9,15 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from routing_action.corpus.naming import names_token, same_skill
+from routing_action.corpus.identity import NO_SKILLS, SkillIndex
+from routing_action.corpus.naming import names_token
+from routing_action.evidence.identified import (
+    Identity,
+    identify,
+    line_for,
+    speaks_of_a_skill,
+    undecided,
+)
 from routing_action.evidence.prefilter import Prefilter
 from routing_action.evidence.tiers import (
     MENTION_SCORE,
@@ -110,13 +118,15 @@ class EvidenceCollector:
     those of them that the main agent loaded itself, `attempts` those called without success.
     `load_lines` keeps the line that proved each of the first loads. `activity` is True after any
     tool or skill event. Where `count_subagents` is off, a load in a
-    sub-agent is worth no more than an attempt.
+    sub-agent is worth no more than an attempt. `skills` resolves names to the skills that the
+    agent had; `ambiguous` holds the tokens that lines left open, with the skills in question.
     """
 
     agent: str
     tokens: tuple[str, ...]
     any_tokens: tuple[str, ...] = ()
     count_subagents: bool = True
+    skills: SkillIndex = NO_SKILLS
     prefilter: Prefilter = field(init=False)
     hits: dict[str, Hit] = field(default_factory=dict)
     any_hits: dict[str, EvidenceLine] = field(default_factory=dict)
@@ -125,24 +135,40 @@ class EvidenceCollector:
     load_lines: dict[str, EvidenceLine] = field(default_factory=dict)
     attempts: list[str] = field(default_factory=list)
     wrong_copies: set[str] = field(default_factory=set)
+    ambiguous: dict[str, tuple[str, ...]] = field(default_factory=dict)
     activity: bool = False
 
     def __post_init__(self) -> None:
         """Make the prefilter of all tokens and words, which a reader may rule texts out by."""
-        self.prefilter = Prefilter((*self.tokens, *self.any_tokens))
+        others = (name for token in self.tokens for name in self.skills.all_names(token))
+        self.prefilter = Prefilter((*self.tokens, *others, *self.any_tokens))
 
     def add(self, line: EvidenceLine) -> None:
         """Judge one line for every token and keep it where it is the best so far."""
         if line.subagent and line.kind is LineKind.LOAD and not self.count_subagents:
             line = replace(line, kind=LineKind.ATTEMPT)
+        whose = identify(line, self.skills) if speaks_of_a_skill(line) else None
         for token in self._candidates(line):
-            hit = build_hit(self.agent, token, line)
+            hit = self._hit(token, line, whose)
             if hit is not None:
                 self._keep(token, hit)
         for word in self.any_tokens:
             if word not in self.any_hits and _holds(line.text, word):
                 self.any_hits[word] = line
-        self._note_activity(line)
+        self._note_activity(line, whose)
+
+    def _hit(self, token: str, line: EvidenceLine, whose: Identity | None) -> Hit | None:
+        """The hit of a line that speaks of the token's skill; of others, a mention at best."""
+        if whose is None:
+            return build_hit(self.agent, token, line)
+        named = line_for(line, whose, token, self.skills)
+        hit = build_hit(self.agent, token, named or line)
+        if named is not None:
+            return hit
+        left_open = undecided(whose, token, self.skills)
+        if left_open:
+            self.ambiguous.setdefault(token, left_open)
+        return hit if hit is not None and hit.tier == 3 else None
 
     def extend(self, lines: Iterable[EvidenceLine]) -> None:
         """Add each line in order."""
@@ -151,7 +177,7 @@ class EvidenceCollector:
 
     def _candidates(self, line: EvidenceLine) -> Sequence[str]:
         """The tokens that a line may be a better hit for."""
-        if line.kind in (LineKind.LOAD, LineKind.ATTEMPT):
+        if speaks_of_a_skill(line) or line.kind in (LineKind.LOAD, LineKind.ATTEMPT):
             return self.tokens
         text = f"{line.text}\n{line.path}" if line.path else line.text
         return self.prefilter.among(text, self._open_tokens(line))
@@ -171,29 +197,31 @@ class EvidenceCollector:
         if hit.wrong_copy:
             self.wrong_copies.add(token)
 
-    def _note_activity(self, line: EvidenceLine) -> None:
+    def _note_activity(self, line: EvidenceLine, whose: Identity | None) -> None:
         if line.kind in _ACTIVITY:
             self.activity = True
         if line.kind is LineKind.LOAD and line.skill:
-            self._note_load(line)
+            names = whose.names if whose else ()
+            self._note_load(names[0] if names else line.skill, line)
         if line.kind is LineKind.ATTEMPT and line.skill and line.skill not in self.attempts:
             self.attempts.append(line.skill)
 
-    def _note_load(self, line: EvidenceLine) -> None:
-        if line.skill not in self.loads:
-            self.loads.append(line.skill)
+    def _note_load(self, skill: str, line: EvidenceLine) -> None:
+        if skill not in self.loads:
+            self.loads.append(skill)
             if len(self.load_lines) < _MOST_LOADS:
-                self.load_lines[line.skill] = line
+                self.load_lines[skill] = line
         if not line.subagent:
-            self.main_loads.add(line.skill)
+            self.main_loads.add(skill)
 
     def loads_beside(self, tokens: Collection[str]) -> dict[str, Hit]:
         """The loads of skills that none of the tokens names: what took the prompt instead."""
-        found = {
-            skill: build_hit(self.agent, skill, line)
-            for skill, line in self.load_lines.items()
-            if not any(same_skill(skill, token) for token in tokens)
-        }
+        found: dict[str, Hit | None] = {}
+        for skill, line in self.load_lines.items():
+            whose = identify(line, self.skills)
+            if not any(line_for(line, whose, token, self.skills) for token in tokens):
+                named = line_for(line, whose, skill, self.skills)
+                found[skill] = build_hit(self.agent, skill, named or line)
         return {skill: hit for skill, hit in found.items() if hit is not None}
 
     @property
@@ -220,6 +248,7 @@ class EvidenceCollector:
             self.load_lines.setdefault(skill, line)
         self.attempts.extend(name for name in other.attempts if name not in self.attempts)
         self.wrong_copies |= other.wrong_copies
+        self.ambiguous = {**other.ambiguous, **self.ambiguous}
         self.activity = self.activity or other.activity
 
 

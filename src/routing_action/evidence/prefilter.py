@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from routing_action.corpus.naming import is_file_token, split_path
+from routing_action.corpus.naming import fold, is_file_token, split_path
 
 _SIGNS = "-_/.: "
 """Signs that names have, and that are the same in every case."""
@@ -82,4 +82,4 @@ def _shortest(needles: Iterable[str]) -> tuple[str, ...]:
 
 def _fold(text: str) -> str:
     """Folded; the dotted and the dotless i too, which are an i to a regular expression alone."""
-    return text.casefold().replace("ı", "i").replace("i̇", "i")
+    return fold(text).replace("ı", "i").replace("i̇", "i")

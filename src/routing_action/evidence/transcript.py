@@ -75,8 +75,9 @@ class EvidenceLine:
     `text` is what the tier rules see: for a load one canonical line. `quote` is the source line
     it was decoded from, cut to a bounded length, and `number` that line's number (from 1).
     `skill` is the name a native call asked for; `path` is the file that was read, or the base
-    directory of a load. `partial` marks a read that did not show the file's first lines.
-    `wrong_copy` marks a read or load outside the folder that the skills were staged in.
+    directory of a load, `plugin` that folder's plugin where the CLI tells it. `declared` is the
+    name in the frontmatter that a read showed. `partial` marks a read that did not show the file's
+    first lines. `wrong_copy` marks a read or load outside the folder that the skills were staged in.
     """
 
     kind: LineKind
@@ -85,6 +86,8 @@ class EvidenceLine:
     quote: str = ""
     skill: str = ""
     path: str = ""
+    plugin: str = ""
+    declared: str = ""
     partial: bool = False
     subagent: bool = False
     wrong_copy: bool = False
@@ -120,9 +123,11 @@ class Reading:
     the end. `throttled`: the latest of either asked for fewer calls, `retry_after` (seconds) when
     to call again, where it said. `turns` counts model turns or tool events, `has_text` says
     whether the assistant wrote anything. `catalogue` lists the skills that the agent was offered,
-    None where the stream does not say. `foreign` counts those of the `unrecognised` that are no
-    records at all. `shows_loads` is False where the output is of a kind in which no load of a skill
-    can show. `unfinished` counts background agents that the CLI announced and did not see end.
+    None where the stream does not say; `offered_at` the folders that it says they lie in.
+    `refusals` are the CLI's own lines about skills that it did not take. `foreign` counts those of
+    the `unrecognised` that are no records at all. `shows_loads` is False where the output is of a
+    kind in which no load of a skill can show. `unfinished` counts background agents that the CLI
+    announced and did not see end.
     """
 
     recognised: int = 0
@@ -146,4 +151,6 @@ class Reading:
     cli_version: str | None = None
     model: str | None = None
     catalogue: tuple[str, ...] | None = None
+    offered_at: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())

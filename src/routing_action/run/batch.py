@@ -73,8 +73,7 @@ async def run_batch(
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
     bounds = find_bounds(plan.providers, settings, free_memory())
-    opening = (*_opening_notes(plan, bounds, settings), *parts.launcher.missing_skills())
-    for line in opening:
+    for line in (*_opening_notes(plan, bounds, settings), *parts.launcher.missing_skills()):
         lifecycle.note(line)
     rounds = Rounds(runner, journal, bounds.rooms)
     options = _options(plan, settings, bounds)

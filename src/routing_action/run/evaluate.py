@@ -38,6 +38,7 @@ class CaseJudge:
             self.expectations.tokens,
             self.expectations.any_tokens,
             count_subagents=count_subagents,
+            skills=context.skills,
         )
         self.evidence = self.new_collector()
         self.reader = provider.reader(replace(context, may_name=self.evidence.prefilter.may_name))

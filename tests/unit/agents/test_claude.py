@@ -40,7 +40,7 @@ def test_a_skill_call_with_a_good_result_is_a_load() -> None:
     """The call is paired with its result by the tool_use id."""
     found = run(CALL, claude_result("t1", f"Launching skill: {SKILL}"))
     assert found.tier(SKILL) == 1
-    assert found.lines[0].number == 2
+    assert [line.number for line in found.lines if line.skill] == [2]
 
 
 @pytest.mark.parametrize(
@@ -117,12 +117,13 @@ def test_a_base_directory_counts_once() -> None:
     assert [line.path for line in found.lines if line.path] == [f"/repo/.claude/skills/{SKILL}"]
 
 
-def test_a_qualified_call_keeps_its_name() -> None:
-    """What the call itself says about the plugin is not overwritten."""
+def test_a_qualified_call_is_believed_where_its_folder_tells_nothing_else() -> None:
+    """The call says the plugin; a folder in another plugin says that another skill was loaded."""
     call = claude_call("t1", "Skill", skill=f"acme:{SKILL}")
-    steps = (call, claude_result("t1", "ok"), claude_base(f"/x/other/skills/{SKILL}"))
-    found = run(*steps, tokens=(f"acme:{SKILL}", f"other:{SKILL}"))
-    assert found.tiers() == {f"acme:{SKILL}": 1, f"other:{SKILL}": None}
+    tokens = (f"acme:{SKILL}", f"other:{SKILL}")
+    for path, tiers in ((f"/x/{SKILL}", (1, None)), (f"/x/other/skills/{SKILL}", (None, 1))):
+        found = run(call, claude_result("t1", "ok"), claude_base(path), tokens=tokens)
+        assert tuple(found.tiers().values()) == tiers
 
 
 # ---- other tools

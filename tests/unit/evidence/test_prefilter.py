@@ -129,9 +129,11 @@ def test_the_best_hit_is_kept_though_not_every_line_is_judged(found: list[Eviden
     best: dict[str, Hit] = {}
     wrong: set[str] = set()
     for line, name in itertools.product(found, names):
-        hit = better(best.get(name), build_hit("claude", name, line))
+        alone = EvidenceCollector("claude", (name,))
+        alone.add(line)
+        hit = better(best.get(name), alone.hits.get(name))
         best |= {name: hit} if hit else {}
-        wrong |= {name} if line.wrong_copy and build_hit("claude", name, line) else set()
+        wrong |= alone.wrong_copies
     assert some.hits == best
     assert some.wrong_copies == wrong
 

@@ -13,7 +13,7 @@ from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record
 from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
 from routing_action.agents.reading.summary import RunSummary
-from routing_action.corpus.naming import is_skill_file, skill_folder
+from routing_action.corpus.naming import is_skill_file, skill_folder, skill_key
 from routing_action.evidence.tiers import canonical_base, canonical_call
 from routing_action.evidence.transcript import EvidenceLine, LineKind
 
@@ -167,9 +167,9 @@ class ProofWriter(RunSummary):
             return
         if call.kind == "skill":
             kind = LineKind.LOAD if ok else LineKind.ATTEMPT
-            yield self.line(
-                kind, canonical_call(call.target), skill=call.target, path=base, **place
-            )
+            base = base or self.places.get(skill_key(call.target), "")
+            skill = self.loaded_name(call.target, base) if ok and base else call.target
+            yield self.line(kind, canonical_call(skill), skill=skill, path=base, **place)
             return
         if ok and matters and call.kind == "file":
             yield self._read(call.target, partial=call.partial, place=place)

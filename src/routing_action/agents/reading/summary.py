@@ -10,6 +10,7 @@ from typing import Any
 from routing_action.agents.reading.background import BackgroundTasks
 from routing_action.agents.reading.failures import classify_failure, is_throttling, retry_after_in
 from routing_action.agents.reading.models import describe_models
+from routing_action.corpus.naming import same_skill, skill_folder, skill_key
 from routing_action.evidence.transcript import ApiFailure, Reading
 
 
@@ -25,6 +26,7 @@ class RunSummary:
         self.unrecognised = 0
         self.turns = 0
         self.tool_events = 0
+        self.places: dict[str, str] = {}
         self._answered: dict[str, None] = {}
 
     def summarise(self, *, is_record_stream: bool) -> Reading:
@@ -108,6 +110,22 @@ class RunSummary:
         """The agent says what skills it offers; several lists (sub-agents) are one."""
         known = self.summary.catalogue or ()
         self.note(catalogue=tuple(dict.fromkeys((*known, *(name for name in names if name)))))
+
+    def offer_at(self, name: str, path: str) -> None:
+        """The agent says where a skill that it offers lies."""
+        folder = "/".join(skill_folder(path))
+        if name and folder and skill_key(name) not in self.places:
+            self.places[skill_key(name)] = path
+            self.note(offered_at=(*self.summary.offered_at, folder))
+
+    def loaded_name(self, called: str, base: str) -> str:
+        """The skill that a call loaded from `base`: another one where both names are offered."""
+        folder = (skill_folder(base) or ("",))[-1]
+        offered = self.summary.catalogue or ()
+        two = (called.rpartition(":")[2], folder)
+        if same_skill(*two) or not all(any(same_skill(o, n) for o in offered) for n in two):
+            return called
+        return folder
 
     def end(self) -> None:
         """The CLI printed its genuine terminal event."""
