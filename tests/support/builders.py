@@ -69,7 +69,7 @@ def read(
     for line in lines_of(stderr):
         used.feed_stderr(line)
     found += used.finish(exit_code)
-    evidence = EvidenceCollector(agent, tuple(tokens))
+    evidence = EvidenceCollector(agent, tuple(tokens), skills=context.skills)
     evidence.extend(found)
     return Run(found, evidence, used.reading, exit_code)
 
@@ -87,7 +87,9 @@ def judge_run(
     end = end or RunEnd()
     expectations = expectations_of(case, agent)
     run = read(agent, stdout, stderr, exit_code=end.exit_code, context=context, tokens=())
-    evidence = EvidenceCollector(agent, expectations.tokens, expectations.any_tokens)
+    evidence = EvidenceCollector(
+        agent, expectations.tokens, expectations.any_tokens, skills=context.skills
+    )
     evidence.extend(run.lines)
     return judge(case, expectations, evidence, run.reading, end)
 

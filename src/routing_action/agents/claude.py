@@ -101,6 +101,7 @@ class ClaudeReader(RecordReader):
             )
         else:
             follow_tasks(self.tasks, record, ended=self.summary.terminal)
+            self.refuse(as_text(record.get("message")) or as_text(record.get("content")))
         return ()
 
     def _init(self, record: Record) -> None:

@@ -119,6 +119,8 @@ class CodexReader(RecordReader):
             return self._mcp(item)
         if kind in ("file_change", "web_search", "todo_list", "collab_tool_call"):
             return self._tool(item, kind)
+        if kind == "error":
+            self.refuse(_message(item.get("message")))
         return ()
 
     def _executed(self, item: Record) -> list[EvidenceLine]:
@@ -224,9 +226,15 @@ class CodexReader(RecordReader):
             self.note(model=as_text(msg.get("model")) or None)
         elif kind == "turn_aborted":
             self.note(notes=(*self.summary.notes, "the turn was aborted"))
-        elif kind not in _PROTOCOL_QUIET:
-            return None
+        else:
+            return self._protocol_notice(kind, msg)
         return ()
+
+    def _protocol_notice(self, kind: str, msg: Record) -> Iterable[EvidenceLine] | None:
+        """Other events prove nothing; a warning can say that a skill was not taken."""
+        if kind == "warning":
+            self.refuse(_message(msg.get("message")))
+        return () if kind in _PROTOCOL_QUIET else None
 
 
 def _item_type(item: Record) -> str:

@@ -181,6 +181,10 @@ class CopilotReader(RecordReader):
             self.fail(message, kind=" ".join(codes), status=data.get("statusCode"))
         return ()
 
+    def _notice(self, data: Record) -> Iterable[EvidenceLine]:
+        self.refuse(as_text(data.get("message")) or flatten_text(data.get("content")))
+        return ()
+
     def _result(self, record: Record) -> Iterable[EvidenceLine]:
         usage = as_record(record.get("usage"))
         self.note(usage=Usage(premium_requests=as_amount(usage.get("premiumRequests"))))
@@ -197,6 +201,8 @@ _HANDLERS = {
     "tool.execution_complete": CopilotReader._tool_complete,
     "model.call_failure": CopilotReader._call_failure,
     "session.error": CopilotReader._error,
+    "session.warning": CopilotReader._notice,
+    "session.info": CopilotReader._notice,
 }
 
 

@@ -104,6 +104,8 @@ class GeminiReader(RecordReader):
             self.note(limit=True)
         elif record.get("severity") != "warning":
             self.retry(message)
+        else:
+            self.refuse(message)
         return ()
 
     def _result(self, record: Record) -> Iterable[EvidenceLine]:

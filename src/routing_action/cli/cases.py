@@ -30,8 +30,9 @@ from routing_action.corpus.cases_file import (
     read_cases,
 )
 from routing_action.corpus.first_corpus import build_seeds, first_baseline
+from routing_action.corpus.identity import SkillIndex, describe_ambiguity
 from routing_action.corpus.naming import fold
-from routing_action.corpus.skill_files import SkillFile, read_skill_file
+from routing_action.corpus.skill_files import SkillFile, index_skills, read_skill_file
 from routing_action.corpus.trigger_files import cases_of, parse_trigger_file
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.atomic import write_atomically
@@ -40,9 +41,8 @@ from routing_action.files.json_text import JsonText
 from routing_action.gate.baselines import render_baseline
 from routing_action.results.batch_folder import one_line
 from routing_action.run.workspace.missing_skills import MissingSkill, find_missing_skills
-from routing_action.run.workspace.staging import SKILL_FILE, find_skills, skills_in
+from routing_action.run.workspace.staging import SKILL_FILE, find_skills, plugin_name, skills_in
 
-_PLUGIN_FILE = ".claude-plugin/plugin.json"
 _SKILL_FOLDERS = tuple(name for one in all_providers().values() for name in one.skill_folders)
 SKILLS_HELP = "A skill, a folder of skills, or a plugin."
 
@@ -206,7 +206,7 @@ def read_skills(source: Path) -> SkillSet:
         error.remedy = str(missing[0]) if missing else error.remedy
         raise
     files = tuple(read_skill_file(skill.name, skill.path / SKILL_FILE) for skill in found)
-    return SkillSet(source, files, _plugin_name(source))
+    return SkillSet(source, files, plugin_name(source))
 
 
 def _missing(folders: Iterable[str]) -> tuple[MissingSkill, ...]:
@@ -214,22 +214,13 @@ def _missing(folders: Iterable[str]) -> tuple[MissingSkill, ...]:
     return find_missing_skills(Path(), (one for one in folders if not one.startswith("..")))
 
 
-def _plugin_name(source: Path) -> str:
-    try:
-        plugin = json.loads((source / _PLUGIN_FILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return ""
-    name = plugin.get("name") if isinstance(plugin, dict) else None
-    return name if isinstance(name, str) else ""
-
-
 def check_skills(corpus: Corpus, skills: SkillSet) -> list[Finding]:
     """Unknown skills in the cases' order, then what is wrong with each skill's file."""
-    known = {fold(name): name for skill in skills.files for name in (skill.folder, skill.name)}
+    index = index_skills(skills.files, skills.plugin)
     found = [
-        Finding(case.case_id, corpus.lines[case.case_id], "unknown-skill", message)
+        Finding(case.case_id, corpus.lines[case.case_id], rule, message)
         for case in corpus.cases
-        for message in _unknown(case, known, skills)
+        for rule, message in _wrong_names(case, index, skills)
     ]
     found += [
         Finding("", problem.line, problem.rule, problem.message, str(skill.path))
@@ -239,20 +230,22 @@ def check_skills(corpus: Corpus, skills: SkillSet) -> list[Finding]:
     return found
 
 
-def _unknown(case: Case, known: dict[str, str], skills: SkillSet) -> Iterator[str]:
+def _wrong_names(case: Case, index: SkillIndex, skills: SkillSet) -> Iterator[tuple[str, str]]:
     for name, tokens in (
         ("expected_skill", (case.expected_skill,)),
         ("required_skills", case.required_skills),
         ("optional_skills", case.optional_skills),
         ("disallowed_skills", case.disallowed_skills),
     ):
-        for token in tokens:
-            names = _names(token, case)
-            if token and not any(_is_known(one, known, skills.plugin) for one in names):
-                yield (
-                    f"{case.case_id}: {name} names {token}, which is no skill of {skills.source}"
-                    f"{_hint(token, known)}"
-                )
+        for token in filter(None, tokens):
+            fits = [_titles(one, index, skills.plugin) for one in _names(token, case)]
+            several = next((titles for titles in fits if len(titles) > 1), ())
+            if several:
+                what = describe_ambiguity(token, several)
+                yield "ambiguous-skill", f"{case.case_id}: {name}: {what}"
+            elif not any(fits):
+                place = f"which is no skill of {skills.source}{_hint(token, skills)}"
+                yield "unknown-skill", f"{case.case_id}: {name} names {token}, {place}"
 
 
 def _names(token: str, case: Case) -> set[str]:
@@ -265,14 +258,12 @@ def _names(token: str, case: Case) -> set[str]:
     return names
 
 
-def _is_known(token: str, known: dict[str, str], plugin: str) -> bool:
-    """A qualified name needs its plugin too, where the skills are those of a plugin."""
-    qualifier, _, bare = token.rpartition(":")
-    if qualifier and plugin and fold(qualifier) != fold(plugin):
-        return False
-    return bool(bare) and fold(bare) in known
+def _titles(token: str, index: SkillIndex, plugin: str) -> tuple[str, ...]:
+    """The skills that a name fits; where they are of no known plugin, whatever its plugin."""
+    return index.titles(token if plugin else token.rpartition(":")[2])
 
 
-def _hint(token: str, known: dict[str, str]) -> str:
-    close = difflib.get_close_matches(fold(token.rpartition(":")[2]), [one for one in known if one])
+def _hint(token: str, skills: SkillSet) -> str:
+    known = {fold(name): name for one in skills.files for name in (one.folder, one.name) if name}
+    close = difflib.get_close_matches(fold(token.rpartition(":")[2]), known)
     return f"; did you mean {known[close[0]]}?" if close else ""

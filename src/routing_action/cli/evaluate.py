@@ -19,6 +19,7 @@ from routing_action.cli.options import (
 )
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.identity import NO_SKILLS
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
@@ -30,6 +31,7 @@ from routing_action.run.evaluate import (
     explain_evaluation,
     read_lines,
 )
+from routing_action.run.known_skills import read_index
 
 
 @click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")
@@ -62,6 +64,12 @@ from routing_action.run.evaluate import (
     metavar="DIR",
     help="The folder that the skills were staged in; reads elsewhere are no proof.",
 )
+@path_option(
+    "--skills",
+    metavar="PATH",
+    help="The skills that the agent had: a skill, a folder of skills, a plugin, or a repository. "
+    "Every name of a skill is then resolved to one of them.",
+)
 @click.option(
     "--subagent-loads",
     type=click.Choice(["count", "ignore"]),
@@ -81,6 +89,7 @@ def command(
     case_id: str | None,
     tokens: tuple[str, ...],
     roots: tuple[str, ...],
+    skills: Path | None,
     subagent_loads: str,
     output_format: str,
 ) -> int:
@@ -92,7 +101,9 @@ def command(
     provider = find_provider(agent)
     case = _chosen_case(cases_file, case_id, tokens)
     end = RunEnd(exit_code=exit_code, timed_out=timed_out, stopped_early=stopped_early)
-    context = ReadContext(skills_roots=roots)
+    context = ReadContext(
+        skills_roots=roots, skills=read_index(skills, provider) if skills else NO_SKILLS
+    )
     counted = subagent_loads == "count"
     check_stored(stdout_file)
     stdout = read_lines(stdout_file)

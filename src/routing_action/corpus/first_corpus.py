@@ -50,7 +50,8 @@ class Seeds:
 
 def build_seeds(skills: Sequence[SkillFile]) -> Seeds:
     """Cases in the order of the skills: each skill's own, then the twins', then the control."""
-    names = [skill.folder for skill in skills]
+    folders = [skill.folder for skill in skills]
+    names = [name for skill in skills for name in dict.fromkeys((skill.folder, skill.name)) if name]
     prompts = {skill.folder: derive_prompts(skill.description, names) for skill in skills}
     cases = [_own_case(skill, prompts[skill.folder], names) for skill in skills]
     cases += [_twin_case(one, other, prompts, names) for one, other in find_twins(skills)]
@@ -60,7 +61,7 @@ def build_seeds(skills: Sequence[SkillFile]) -> Seeds:
             "category": "control",
             "prompt": CONTROL_PROMPT,
             "expected_skill": "",
-            "disallowed_skills": names,
+            "disallowed_skills": folders,
         }
     )
     _make_ids_unique(cases)
@@ -223,7 +224,7 @@ def names_skill(prompt: str, skill: str) -> bool:
     A name of one word is a word like others: a skill `pdf` cannot be asked for without it.
     """
     bare = skill.rpartition(":")[2]
-    if "-" not in bare:
+    if "-" not in bare and " " not in bare:
         return False
     return names_token(prompt, bare) or fold(_spaced(bare)) in fold(prompt)
 

@@ -6,8 +6,9 @@ A skill goes by its folder, by the name that its file declares, by both with its
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from routing_action.corpus.naming import (
     fold,
@@ -24,7 +25,8 @@ class KnownSkill:
     """A skill on the disk: its folder's name, the declared one, and its plugin ("" for none).
 
     `place` is its folder's path, relative to what agents work in or absolute; it tells skills of
-    the same folder name apart. `description` is the one of its file, on one line.
+    the same folder name apart. `description` is the one of its file, on one line. `is_twin`:
+    another skill of that folder name and plugin declares another name.
     """
 
     folder: str
@@ -32,11 +34,13 @@ class KnownSkill:
     plugin: str = ""
     place: str = ""
     description: str = ""
+    is_twin: bool = False
 
     @property
     def title(self) -> str:
-        """The one name that results and rules use."""
-        return f"{self.plugin}:{self.folder}" if self.plugin else self.folder
+        """The one name that results and rules use; with its place where a twin has the same."""
+        plain = f"{self.plugin}:{self.folder}" if self.plugin else self.folder
+        return f"{plain} at {self.place}" if self.is_twin else plain
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,11 +52,14 @@ class SkillIndex:
     """The skills that are known; copies of one (same folder, name and plugin) are one skill."""
 
     def __init__(self, skills: Iterable[KnownSkill] = ()) -> None:
-        self._copies: dict[tuple[str, ...], list[KnownSkill]] = {}
+        copies: dict[tuple[str, str, str], list[KnownSkill]] = {}
         for one in skills:
-            key = (fold(one.plugin), fold(one.folder), fold(one.name or one.folder))
-            self._copies.setdefault(key, []).append(one)
-        self.skills: tuple[KnownSkill, ...] = tuple(same[0] for same in self._copies.values())
+            copies.setdefault((one.plugin, one.folder, one.name), []).append(one)
+        twins = Counter(key[:2] for key in copies)
+        self._copies = {
+            replace(same[0], is_twin=twins[key[:2]] > 1): same for key, same in copies.items()
+        }
+        self.skills = tuple(self._copies)
 
     def named(self, name: str) -> tuple[KnownSkill, ...]:
         """The skills that a name fits: of the same text, else of the same display form.
@@ -78,6 +85,7 @@ class SkillIndex:
         """
         parts = tuple(map(fold, skill_folder(path)))
         found = [one for one in self.skills if parts and fold(one.folder) == parts[-1]]
+        found = found or (list(self.named(parts[-1])) if parts else [])
         if plugin:
             return tuple(one for one in found if fold(one.plugin) == fold(plugin))
         if len(found) > 1:
@@ -88,19 +96,14 @@ class SkillIndex:
         return tuple(found)
 
     def _lies_at(self, skill: KnownSkill, parts: tuple[str, ...]) -> bool:
-        for same in self._copies.values():
-            if same[0] is skill:
-                places = (tuple(map(fold, split_path(one.place))) for one in same)
-                return any(place and parts[-len(place) :] == place for place in places)
-        return False
+        places = (tuple(map(fold, split_path(one.place))) for one in self._copies[skill])
+        return any(place and parts[-len(place) :] == place for place in places)
 
     def titles(self, token: str) -> tuple[str, ...]:
         """The titles of the skills that a token speaks of, a skill's name or its SKILL.md."""
         if not is_skill_file(token):
             return tuple(one.title for one in self.named(token))
-        parts = skill_folder(token)
-        found = self.at(token) or (self.named(parts[-1]) if parts else ())
-        return tuple(one.title for one in found)
+        return tuple(one.title for one in self.at(token))
 
     def all_names(self, token: str) -> tuple[str, ...]:
         """Every bare name of the skills that a token speaks of; none where none is known."""

@@ -7,11 +7,12 @@ characters of a-z, 0-9 and -, description at most 1024).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.corpus.frontmatter import FENCE, Value, parse_fields
+from routing_action.corpus.identity import KnownSkill, SkillIndex
 
 MAX_NAME = 64
 MAX_DESCRIPTION = 1024
@@ -39,6 +40,17 @@ class SkillFile:
     name: str = ""
     description: str = ""
     problems: tuple[Problem, ...] = field(default=())
+
+
+def index_skills(files: Iterable[SkillFile], plugin: str = "") -> SkillIndex:
+    """The skills of some files, by every name that they go by."""
+    return SkillIndex(known_skill(file, plugin) for file in files)
+
+
+def known_skill(file: SkillFile, plugin: str = "", place: str = "") -> KnownSkill:
+    """A skill as the names in its file tell it."""
+    description = " ".join(file.description.split())
+    return KnownSkill(file.folder, file.name, plugin, place or file.folder, description)
 
 
 def read_skill_file(folder: str, path: Path) -> SkillFile:

@@ -201,8 +201,7 @@ class EvidenceCollector:
         if line.kind in _ACTIVITY:
             self.activity = True
         if line.kind is LineKind.LOAD and line.skill:
-            names = whose.names if whose else ()
-            self._note_load(names[0] if names else line.skill, line)
+            self._note_load((whose.name if whose else "") or line.skill, line)
         if line.kind is LineKind.ATTEMPT and line.skill and line.skill not in self.attempts:
             self.attempts.append(line.skill)
 

@@ -15,7 +15,6 @@ from routing_action.corpus.naming import (
     plugin_of,
     same_skill,
     skill_folder,
-    skill_key,
 )
 from routing_action.evidence.tiers import canonical_base, canonical_call
 from routing_action.evidence.transcript import EvidenceLine, LineKind
@@ -25,13 +24,20 @@ _CALLS = (LineKind.LOAD, LineKind.ATTEMPT)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a line speaks of: the names of that skill, the one for people first.
+    """What a line speaks of: the title of a known skill, and the line's own names for it.
 
-    `candidates` are the titles of the known skills among which it cannot be told.
+    Own names that another known skill bears are left out. `candidates` are the titles of the known
+    skills among which it cannot be told.
     """
 
-    names: tuple[str, ...] = ()
+    title: str = ""
+    own: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The one for people; "" where there is none."""
+        return self.title or next(iter(self.own), "")
 
 
 def speaks_of_a_skill(line: EvidenceLine) -> bool:
@@ -51,7 +57,7 @@ def identify(line: EvidenceLine, skills: SkillIndex) -> Identity:
         return Identity(candidates=tuple(one.title for one in found))
     titles = tuple(one.title for one in found)
     own = tuple(name for name in own if not skills.named(name) or _is_of(name, titles, skills))
-    return Identity(tuple(dict.fromkeys((*titles, *own))))
+    return Identity("".join(titles), own)
 
 
 def _is_of(name: str, titles: tuple[str, ...], skills: SkillIndex) -> bool:
@@ -91,23 +97,21 @@ def line_for(
         return line
     wanted = (skill_folder(token) or ("",))[-1] if is_file else token
     titles = skills.titles(token)
-    if len(titles) > 1 or not _fits(identity.names, titles or (wanted,), qualified=not is_file):
+    if len(titles) > 1 or (titles and identity.title and titles != (identity.title,)):
         return None
-    return _renamed(line, wanted)
+    fits = titles == (identity.title,) or any(_is(name, wanted, is_file) for name in identity.own)
+    return _renamed(line, wanted) if fits else None
 
 
-def _fits(names: tuple[str, ...], wanted: tuple[str, ...], *, qualified: bool) -> bool:
-    """True where a name is a wanted one; a file's folder says nothing about the plugin."""
-    if qualified:
-        return any(same_skill(name, one) for name in names for one in wanted)
-    bare = {skill_key(one.rpartition(":")[2]) for one in wanted}
-    return any(skill_key(name.rpartition(":")[2]) in bare for name in names)
+def _is(name: str, wanted: str, is_file: bool) -> bool:
+    """True where two texts name one skill; a file's folder says nothing about the plugin."""
+    return same_skill(name.rpartition(":")[2] if is_file else name, wanted)
 
 
 def undecided(identity: Identity, token: str, skills: SkillIndex) -> tuple[str, ...]:
     """The skills between which the line and the token leave it open; empty where they do not."""
     titles = skills.titles(token)
-    if len(titles) > 1 and not set(titles).isdisjoint((*identity.names, *identity.candidates)):
+    if len(titles) > 1 and not set(titles).isdisjoint((identity.title, *identity.candidates)):
         return titles
     return () if set(titles).isdisjoint(identity.candidates) else identity.candidates
 

@@ -77,7 +77,8 @@ class EvidenceLine:
     `skill` is the name a native call asked for; `path` is the file that was read, or the base
     directory of a load, `plugin` that folder's plugin where the CLI tells it. `declared` is the
     name in the frontmatter that a read showed. `partial` marks a read that did not show the file's
-    first lines. `wrong_copy` marks a read or load outside the folder that the skills were staged in.
+    first lines. `wrong_copy` marks a read or load outside the folder that the skills were staged
+    in.
     """
 
     kind: LineKind

@@ -15,6 +15,7 @@ from routing_action.corpus.naming import is_skill_file, same_skill
 from routing_action.evidence.evidence import EvidenceCollector, Hit
 from routing_action.evidence.outcome import Outcome, RunEnd, decide_outcome
 from routing_action.evidence.transcript import LineKind, Reading
+from routing_action.evidence.unavailable import find_unsettled, is_offered
 
 
 class FailureCategory(StrEnum):
@@ -36,6 +37,7 @@ class FailureKind(StrEnum):
     INVOKED_BUT_NOT_LOADED = "invoked_but_not_loaded"
     WRONG_COPY = "wrong_copy"
     SKILL_UNAVAILABLE = "skill_unavailable"
+    AMBIGUOUS_SKILL = "ambiguous_skill"
     OPTIONAL_ONLY = "optional_only"
     WEAK_EVIDENCE_ONLY = "weak_evidence_only"
     EVIDENCE_TOO_WEAK = "evidence_too_weak"
@@ -61,13 +63,17 @@ _SPECIFIC = frozenset(
         FailureKind.INVOKED_BUT_NOT_LOADED,
         FailureKind.WRONG_COPY,
         FailureKind.SKILL_UNAVAILABLE,
+        FailureKind.AMBIGUOUS_SKILL,
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judgement of one run; `matched` and `missing` list requirement tokens in order."""
+    """The judgement of one run; `matched` and `missing` list requirement tokens in order.
+
+    `cause` says, for people, what a skill that could not be had or told apart failed on.
+    """
 
     status: Status
     outcome: Outcome
@@ -80,6 +86,7 @@ class Verdict:
     disallowed_hits: tuple[str, ...]
     disallowed_seen: tuple[str, ...]
     timed_out: bool
+    cause: str = ""
 
 
 def judge(
@@ -100,8 +107,16 @@ def judge(
     )
     gating = _gating_disallowed(case, expectations, evidence)
     hits |= {token: evidence.best_of(expectations.disallowed[token]) for token in gating}
-    status = _decide_status(case, outcome, bool(unmet or activity_missing), bool(gating))
-    facts = _Facts(expectations, evidence, reading, outcome, hits, unmet, activity_missing, gating)
+    groups = {need.token: need.names for need in unmet if need.is_skill}
+    groups |= expectations.disallowed
+    open_names = find_unsettled(groups, evidence, reading)
+    unproven = not open_names.keys().isdisjoint(expectations.disallowed)
+    status = _decide_status(
+        case, outcome, bool(unmet or activity_missing), bool(gating), unproven=unproven
+    )
+    facts = _Facts(
+        expectations, evidence, reading, outcome, hits, unmet, activity_missing, gating, open_names
+    )
     return Verdict(
         status=status,
         outcome=outcome,
@@ -114,6 +129,7 @@ def judge(
         disallowed_hits=gating,
         disallowed_seen=_seen(expectations.disallowed, evidence, 3),
         timed_out=end.timed_out,
+        cause="; ".join(cause for _, cause in open_names.values()),
     )
 
 
@@ -141,10 +157,12 @@ def _gating_disallowed(
     return _seen(expectations.disallowed, evidence, case.disallowed_min_tier)
 
 
-def _decide_status(case: Case, outcome: Outcome, unmet: bool, disallowed: bool) -> Status:
+def _decide_status(
+    case: Case, outcome: Outcome, unmet: bool, disallowed: bool, *, unproven: bool
+) -> Status:
     if disallowed:
         return Status.FAIL
-    if not unmet and (not case.depends_on_absence or outcome is Outcome.COMPLETED):
+    if not (unmet or unproven) and (not case.depends_on_absence or outcome is Outcome.COMPLETED):
         return Status.PASS
     return Status.INFRA_ERROR if outcome.is_infra else Status.FAIL
 
@@ -167,6 +185,7 @@ class _Facts:
     unmet: list[Requirement]
     activity_missing: bool
     gating: tuple[str, ...]
+    open_names: dict[str, tuple[str, str]]
 
 
 def _kind(status: Status, facts: _Facts) -> str:
@@ -187,6 +206,8 @@ def _kinds(facts: _Facts) -> set[FailureKind]:
     kinds = {_requirement_kind(need, facts) for need in _unexplained(facts.unmet)}
     if facts.gating:
         kinds.add(FailureKind.DISALLOWED_HIT)
+    elif not kinds:
+        kinds |= {FailureKind(kind) for kind, _ in facts.open_names.values()}
     if facts.activity_missing and not kinds:
         kinds.add(FailureKind.MISSING_ACTIVITY_EVIDENCE)
     return kinds
@@ -211,11 +232,14 @@ def _same_file(file_token: str, skill: str) -> bool:
 
 def _requirement_kind(need: Requirement, facts: _Facts) -> FailureKind:
     hit = facts.hits[need.token]
+    if need.token in facts.open_names:
+        return FailureKind(facts.open_names[need.token][0])
     if hit is not None and hit.kind is LineKind.ATTEMPT:
         return FailureKind.INVOKED_BUT_NOT_LOADED
     if any(name in facts.evidence.wrong_copies for name in need.names):
         return FailureKind.WRONG_COPY
-    if need.is_skill and _unavailable(need, facts.reading):
+    own = (one for name in need.names for one in facts.evidence.skills.all_names(name))
+    if need.is_skill and _unavailable((*need.names, *own), facts.reading):
         return FailureKind.SKILL_UNAVAILABLE
     if hit is not None and hit.tier < 3:
         return FailureKind.EVIDENCE_TOO_WEAK
@@ -239,13 +263,9 @@ def _absent_kind(need: Requirement, hit: Hit | None, facts: _Facts) -> FailureKi
     return FailureKind.MISSING_REQUIRED
 
 
-def _unavailable(need: Requirement, reading: Reading) -> bool:
+def _unavailable(names: tuple[str, ...], reading: Reading) -> bool:
     """True where the agent said what it offers, and this skill is not in it."""
-    if reading.catalogue is None:
-        return False
-    return not any(
-        same_skill(offered, name) for offered in reading.catalogue for name in need.names
-    )
+    return reading.catalogue is not None and not is_offered(reading, names)
 
 
 # ---- stopping early

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
+from routing_action.evidence.unavailable import find_refusal_remedy
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
@@ -264,6 +265,8 @@ REMEDIES: Mapping[str, str] = {
     "wrong_copy": "remove the other copy of the skill, or run in an isolated workspace",
     "skill_unavailable": "the agent was not offered this skill: stage it with --skills, or put it "
     "in a folder where this agent looks, and check its frontmatter",
+    "ambiguous_skill": "name one skill, by its folder or with its plugin before it, or rename one "
+    "of them",
     "optional_only": "sharpen the description of the expected or of the optional skill, or expect "
     "the optional one",
     "weak_evidence_only": f"it was named, not loaded: {_DESCRIPTION}",
@@ -308,9 +311,10 @@ RESTORE = (
 def find_fix(row: DeltaEntry) -> str:
     """What a person does about a row; "" where there is nothing to say."""
     is_edited = row.kind is DeltaKind.CASE_EDITED and row.gates
-    return RESTORE if is_edited else find_remedy(row.failure_kind)
+    return RESTORE if is_edited else find_remedy(row.failure_kind, row.error)
 
 
-def find_remedy(failure_kind: str | None) -> str:
-    """The sentence; "" where there is nothing to say."""
-    return REMEDIES.get(failure_kind or "", "")
+def find_remedy(failure_kind: str | None, error: str | None = None) -> str:
+    """The sentence; "" where there is nothing to say. What a CLI said about a skill decides."""
+    refused = find_refusal_remedy(error or "") if failure_kind == "skill_unavailable" else ""
+    return refused or REMEDIES.get(failure_kind or "", "")

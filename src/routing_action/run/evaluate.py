@@ -168,6 +168,7 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
         "optional_hits": list(verdict.optional_hits),
         "disallowed_hits": list(verdict.disallowed_hits),
         "timed_out": verdict.timed_out,
+        "cause": verdict.cause or None,
     }
 
 
@@ -202,7 +203,8 @@ def _needed_tiers(tokens: Iterable[str], expectations: Expectations | None) -> d
 def _verdict_line(verdict: Verdict) -> str:
     kind = f" ({verdict.failure_kind})" if verdict.failure_kind else ""
     missing = f"; missing: {', '.join(verdict.missing)}" if verdict.missing else ""
-    return f"verdict: {verdict.status.value}{kind}{missing}"
+    cause = f"\n  {verdict.cause}" if verdict.cause else ""
+    return f"verdict: {verdict.status.value}{kind}{missing}{cause}"
 
 
 # ---- `run --self-test`

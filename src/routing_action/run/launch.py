@@ -17,6 +17,7 @@ from routing_action.corpus.units import Unit
 from routing_action.errors import HarnessError
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
+from routing_action.run.known_skills import index_staged
 from routing_action.run.logs.session_logs import SessionLogs
 from routing_action.run.offered import find_offered
 from routing_action.run.other_sources import supplement_reading
@@ -138,7 +139,12 @@ class LiveLauncher:
                 cwd=workspace,
                 env=build_environment(provider, home, environ),
                 context=ReadContext(
-                    skills_roots=staged.roots, cwd=str(workspace), home=str(home.path)
+                    skills_roots=staged.roots,
+                    cwd=str(workspace),
+                    home=str(home.path),
+                    skills=index_staged(
+                        workspace, staged.skills, self._settings.workspaces.skills, self._skills
+                    ),
                 ),
                 notes=(*notes, *home.notes, *staged.notes),
                 model=model,

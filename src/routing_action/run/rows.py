@@ -87,7 +87,7 @@ def build_row(
         command=clean(run.command),
         exit_code=run.exit_code,
         output_excerpt=redactor.text(run.output_excerpt),
-        error=redactor.text(run.error) if run.error else None,
+        error=redactor.text(run.error or verdict.cause) or None,
         trial=unit.trial,
         outcome=verdict.outcome,
         ended_by=run.ended_by,

@@ -7,14 +7,17 @@ from dataclasses import replace
 import pytest
 
 from routing_action.corpus.baseline import Status
+from routing_action.corpus.identity import KnownSkill, SkillIndex
+from routing_action.evidence.evidence import EvidenceCollector
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Reading
-from routing_action.evidence.verdict import FailureCategory, FailureKind, Verdict
+from routing_action.evidence.verdict import FailureCategory, FailureKind, Verdict, judge
 from tests.support.builders import (
     FINISHED,
     attempt_line,
     base_line,
     case_of,
+    expectations_of,
     judge_lines,
     line_of,
     load_line,
@@ -293,6 +296,20 @@ def test_kind_skill_unavailable() -> None:
     verdict = judge_lines(case_of(), TOOL, reading=offered)
     assert kind(verdict) == "skill_unavailable"
     assert verdict.status is Status.FAIL
+
+
+def test_kind_ambiguous_skill() -> None:
+    """Two plugins have the skill, and neither the case nor the call says which is meant."""
+    skills = SkillIndex(KnownSkill("widget-testing", plugin=one) for one in ("a", "b"))
+    for case in (case_of(), case_of(expected_skill="", disallowed_skills=["a:widget-testing"])):
+        expectations = expectations_of(case)
+        evidence = EvidenceCollector("claude", expectations.tokens, skills=skills)
+        evidence.add(load_line())
+        verdict = judge(case, expectations, evidence, FINISHED, RunEnd())
+        assert kind(verdict) == "ambiguous_skill"
+        assert verdict.cause.endswith(
+            "fits 2 skills (a:widget-testing, b:widget-testing), so it proves neither"
+        )
 
 
 def test_a_skill_that_was_offered_is_not_unavailable() -> None:

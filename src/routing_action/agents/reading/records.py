@@ -6,6 +6,7 @@ the rules that hold for all of them, and never raises on any bytes.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
@@ -22,6 +23,9 @@ HELD_BYTES = 8 * 2**20
 _LINE_COST = 100
 """Bytes that a line of it takes beside its own."""
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
+
+
+_LOGGED = re.compile(rb"\W{0,8}(?:\d{4}-\d\d-\d\d\S* +)?(?:\x1b\[[0-9;]*m)*(?:ERROR|WARN)")
 
 
 class RecordReader(ProofWriter, ABC):
@@ -72,6 +76,8 @@ class RecordReader(ProofWriter, ABC):
     def feed_stderr(self, line: bytes) -> None:
         """Keep the last failure that an anchored pattern finds."""
         self._stderr = find_failure(line, self.stderr_rules) or self._stderr
+        if self._records or not self.prose_on_stderr or _LOGGED.match(line):
+            self.refuse(clean_text(line[:TEXT_LIMIT]))
 
     def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
         """Settle what only the end decides: text mode, unanswered calls, standard error."""

@@ -12,6 +12,10 @@ from routing_action.agents.reading.failures import classify_failure, is_throttli
 from routing_action.agents.reading.models import describe_models
 from routing_action.corpus.naming import same_skill, skill_folder, skill_key
 from routing_action.evidence.transcript import ApiFailure, Reading
+from routing_action.evidence.unavailable import continues_refusal, is_refusal
+
+_REFUSAL_LIMIT = 20_000
+_MOST_REFUSALS = 100
 
 
 class RunSummary:
@@ -27,6 +31,7 @@ class RunSummary:
         self.turns = 0
         self.tool_events = 0
         self.places: dict[str, str] = {}
+        self._refusal = ""
         self._answered: dict[str, None] = {}
 
     def summarise(self, *, is_record_stream: bool) -> Reading:
@@ -70,6 +75,7 @@ class RunSummary:
         self, message: str, *, kind: str = "", status: object = None, seconds: float | None = None
     ) -> None:
         """The CLI reports an API failure as final; `seconds` until it lifts, where a field says."""
+        self.refuse(message)
         failure = self._classify(message, kind, status, seconds)
         self.note(failure=failure, failure_message=self._explained(message, failure, seconds))
         if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
@@ -79,6 +85,7 @@ class RunSummary:
         self, message: str, *, kind: str = "", status: object = None, seconds: float | None = None
     ) -> None:
         """The CLI reports that it tries an API call again."""
+        self.refuse(message)
         failure = self._classify(message, kind, status, seconds)
         self.note(retrying=failure, failure_message=self._explained(message, failure, seconds))
         self._throttle(message, kind, status, seconds)
@@ -117,6 +124,21 @@ class RunSummary:
         if name and folder and skill_key(name) not in self.places:
             self.places[skill_key(name)] = path
             self.note(offered_at=(*self.summary.offered_at, folder))
+
+    def refuse(self, text: str) -> None:
+        """Keep a line of the CLI's own where it says that a skill was not taken."""
+        for line in text[:_REFUSAL_LIMIT].splitlines():
+            listed = bool(self._refusal) and continues_refusal(line, self._refusal)
+            if not (listed or is_refusal(line)):
+                self._refusal = ""
+                continue
+            self._refusal = self._refusal if listed else line
+            if len(self.summary.refusals) < _MOST_REFUSALS and self.is_staged(line):
+                self.note(refusals=(*self.summary.refusals, line.strip()[:500]))
+
+    def is_staged(self, line: str) -> bool:
+        """False where a line is about a SKILL.md that certainly lies elsewhere."""
+        return True
 
     def loaded_name(self, called: str, base: str) -> str:
         """The skill that a call loaded from `base`: another one where both names are offered."""

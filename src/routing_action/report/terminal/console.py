@@ -159,7 +159,7 @@ def _reason(row: UnitResult, rerun: str, style: ConsoleStyle) -> Iterator[str]:
         yield from _named("missing", row.missing_evidence, width)
     yield from _named("loaded", [_loaded(row, name) for name in row.loaded_skills], width)
     yield from _proofs(row, width)
-    remedy = find_remedy(row.failure_kind)
+    remedy = find_remedy(row.failure_kind, row.error)
     yield from _named("fix", [remedy] if remedy else [], width)
     yield from (f"  rerun    {rerun}", "")
 

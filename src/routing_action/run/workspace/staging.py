@@ -58,8 +58,8 @@ def find_skills(source: Path) -> tuple[Skill, ...]:
     UsageError where no skill is there, DocumentError where the plugin's file is malformed.
     """
     is_plugin = _is_file(source / _PLUGIN_FILE) and not _is_file(source / SKILL_FILE)
-    folders = _plugin_folders(source) if is_plugin else (source,)
-    found = {skill.name: skill for folder in folders for skill in skills_in(folder)}
+    skills = skills_of_plugin(source) if is_plugin else skills_in(source)
+    found = {skill.name: skill for skill in skills}
     if not found:
         raise UsageError(
             f"--skills {source} holds no skill: neither it nor a folder right below it has a "
@@ -67,6 +67,16 @@ def find_skills(source: Path) -> tuple[Skill, ...]:
             remedy="name a skill's folder, a folder of skills, or a plugin's folder",
         )
     return tuple(found[name] for name in sorted(found))
+
+
+def plugin_name(source: Path) -> str:
+    """The name of the plugin that a folder is, "" where it is none."""
+    try:
+        plugin = json.loads((source / _PLUGIN_FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return ""
+    name = plugin.get("name") if isinstance(plugin, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def stage_skills(
@@ -139,6 +149,11 @@ def _elsewhere(
         f"{', '.join(other)}; name that folder with --skills to stage it"
     )
     return (note,)
+
+
+def skills_of_plugin(source: Path) -> list[Skill]:
+    """The skills of a plugin's folder; DocumentError where its file is malformed."""
+    return [skill for folder in _plugin_folders(source) for skill in skills_in(folder)]
 
 
 def _plugin_folders(source: Path) -> tuple[Path, ...]:

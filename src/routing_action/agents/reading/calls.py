@@ -1,0 +1,60 @@
+"""Tool calls that wait for their result; the two are paired by id alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MOST_CALLS = 1_000
+"""Calls that are kept without a result: more come from no healthy run."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call that waits for its result.
+
+    `kind`: `skill`, `file`, `shell` or `tool`. `target`: the skill's name, the path, the command.
+    `line` is the source line, cut.
+    """
+
+    kind: str
+    name: str
+    target: str
+    number: int
+    line: bytes
+    subagent: bool = False
+    partial: bool = False
+    cwd: str = ""
+
+
+class PendingCalls:
+    """Pairs each result with its call. An id that is no word and no number pairs nothing."""
+
+    def __init__(self) -> None:
+        """Start with no call."""
+        self._waiting: dict[str | tuple[str], Call] = {}
+        self._replaced: list[Call] = []
+
+    def open(self, identity: object, call: Call) -> None:
+        """Remember a call; an earlier one of the same id will never get its result."""
+        known = isinstance(identity, str | int)
+        key = _key(identity) if known else (f"unpaired {len(self._waiting)}",)
+        if key in self._waiting and len(self._replaced) < _MOST_CALLS:
+            self._replaced.append(self._waiting.pop(key))
+        if key in self._waiting or len(self._waiting) < _MOST_CALLS:
+            self._waiting[key] = call
+
+    def close(self, identity: object) -> Call | None:
+        """Take the call of an id out, None where there is none."""
+        return self._waiting.pop(_key(identity), None)
+
+    def take_all(self) -> list[Call]:
+        """Take out every call that never got a result."""
+        left = [*self._replaced, *self._waiting.values()]
+        self._replaced.clear()
+        self._waiting.clear()
+        return left
+
+
+def _key(identity: object) -> str | tuple[str]:
+    """A string itself, anything else so that it is like no string."""
+    return identity if isinstance(identity, str) else (repr(identity),)
