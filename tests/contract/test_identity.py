@@ -127,6 +127,13 @@ def test_s5_the_base_directory_links_name_and_folder(name: str) -> None:
     assert is_the_skill(both_ways("claude", run_of("claude", *steps), name, ReadContext()))
 
 
+@pytest.mark.parametrize("name", ["pp", "Pair Programming"])
+def test_s5_shown_frontmatter_links_name_and_folder(name: str) -> None:
+    """Codex reads the file itself, whose first lines declare the name."""
+    run = called("codex", DECLARED, FOLDER)
+    assert is_the_skill(both_ways("codex", run, name, ReadContext()))
+
+
 # ---- names that fit two skills
 
 

@@ -138,11 +138,12 @@ class ProofWriter(RunSummary):
     # ---- the shell rule
 
     def _shell_reads(self, call: Call, output: str, place: Record) -> Iterator[EvidenceLine]:
-        shown = shown_files(call.target, call.cwd, output)
+        shown = shown_files(call.target, call.cwd, output, self.context.skills)
         for path in shown.files:
             yield self._read(path, partial=False, place=place)
         for path, proven in shown.skills:
-            yield self._skill_read(path, proven=proven, place=place)
+            read = self._skill_read(path, proven=proven, place=place)
+            yield replace(read, declared=shown.declared) if proven else read
 
     def _matters(self, call: Call) -> bool:
         """False only where a call names no token and reads no SKILL.md: it is activity alone.
@@ -152,7 +153,7 @@ class ProofWriter(RunSummary):
         """
         text = f"{call.name} {call.target}"
         if call.kind != "shell":
-            return self.context.may_name(text)
+            return "skill.md" in text.casefold() or self.context.may_name(text)
         bare = f"{call.cwd} {call.target}".translate(_SHELL_SIGNS)
         names = "$" in text or "skill" in bare.casefold()
         return names or self.context.may_name(f"{text}\n{bare}")

@@ -199,7 +199,7 @@ def test_calls_that_name_no_token_are_activity_alone() -> None:
         call("f", "skill", "other"), result("f", "text"),
         reader=reader,
     )  # fmt: skip
-    assert kinds(found) == ["tool_call", "load", "tool_call", "read", "tool_call", "load"]
+    assert kinds(found) == ["tool_call", "load", "tool_call", "tool_call", "load"]
     assert reader.reading.tool_events == 6
 
 
