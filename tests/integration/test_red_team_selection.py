@@ -176,6 +176,22 @@ def test_g3_an_edited_expectation_selects_its_case(change: PullRequest) -> None:
     assert planned(change) == ["notes"]
 
 
+def test_g3_the_baseline_that_is_named_counts(tmp_path: Path) -> None:
+    """It need not lie beside the cases."""
+    change = PullRequest(tmp_path, {**FILES, "gate/expected.json": FILES["provider-baseline.json"]})
+    lowered = {**BASELINE, "notes": {"claude": {"expected_status": "fail"}}}
+    change.propose({"gate/expected.json": json.dumps(lowered)})
+    assert planned(change, baseline="gate/expected.json") == ["notes"]
+
+
+def test_g3_a_path_of_any_bytes_is_named(change: PullRequest) -> None:
+    """Its name can hold a line end, which is not printed as one."""
+    change.propose({".claude/a\n::error::b.md": "x"})
+    cases, _, found = plan(change)
+    assert cases == ALL
+    assert ".claude/a?::error::b.md changed, an agent setting" in found["stderr"]
+
+
 def test_g3_a_file_that_a_case_asks_for_selects_it(tmp_path: Path) -> None:
     """A read of it is the case's proof."""
     cases = [{**CASES[0], "required_files": ["runbook.md"]}, CASES[1]]

@@ -36,7 +36,7 @@ _RUN = (
     *("cases", "skills", "timeout-seconds", "idle-timeout-seconds", "max-parallel"),
     *("trials", "confirm", "shard", "replay"),
 )
-_PLAN = ("cases", "skills", "trials", "shards", "changed-from")
+_PLAN = ("cases", "baseline", "skills", "trials", "shards", "changed-from")
 """The inputs that are flags of the same name."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ from routing_action.cli.options import (
     selection_options,
     split_list,
 )
-from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
+from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import NothingToRunError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.histories import GitHistory
@@ -67,6 +67,7 @@ from routing_action.run.plan import (
     metavar="REF",
     help="Only cases that what changed since the merge base with REF can move.",
 )
+@path_option("--baseline", help="The baseline. Default: provider-baseline.json beside the cases.")
 @path_option("--skills", metavar="PATH", help="The skills that `run --skills` stages.")
 @format_option()
 def command(
@@ -80,6 +81,7 @@ def command(
     shards: int,
     result_files: tuple[Path, ...],
     changed_from: str | None,
+    baseline: Path | None,
     skills: Path | None,
     output_format: str,
 ) -> int:
@@ -92,7 +94,15 @@ def command(
     earlier = [read_results(path) for path in result_files]
     told = ""
     if changed_from is not None:
-        selection, told = _narrow(selection, corpus, skills, earlier, changed_from)
+        measured = Measured(
+            corpus=corpus,
+            agents=names,
+            baseline=baseline or Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0],
+            skills=skills,
+            config=Path(known_agents().file or DEFAULT_CONFIG_FILE),
+            earlier=earlier,
+        )
+        selection, told = _narrow(selection, measured, changed_from)
         click.echo(f"routing-action: {printable(told)}", err=True)
     plan = build_plan(corpus, selection, known_agents().providers)
     described = _describe(plan, shards, earlier) | {"selection": told}
@@ -104,24 +114,10 @@ def command(
     return 0
 
 
-def _narrow(
-    selection: Selection,
-    corpus: Corpus,
-    skills: Path | None,
-    earlier: Sequence[Results],
-    ref: str,
-) -> tuple[Selection, str]:
+def _narrow(selection: Selection, measured: Measured, ref: str) -> tuple[Selection, str]:
     """Only the cases that the change since the merge base with REF can move, and why these."""
-    agents = known_agents()
-    asked = build_plan(corpus, replace(selection, sample=None), agents.providers)
-    measured = Measured(
-        corpus=corpus,
-        agents=selection.agents,
-        baseline=Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0],
-        skills=skills,
-        config=Path(agents.file) if agents.file else None,
-        earlier=earlier,
-    )
+    every = replace(selection, sample=None)
+    asked = build_plan(measured.corpus, every, known_agents().providers)
     history = GitHistory(Path.cwd(), os.environ)
     moved = find_moved_cases(Path.cwd(), history.find_merge_base(ref), history, measured) or {}
     case_ids = [case.case_id for case in asked.cases]
