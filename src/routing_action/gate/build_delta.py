@@ -17,11 +17,12 @@ from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
 from routing_action.gate.edits.earlier_cases import judge_edited_cases
 from routing_action.gate.find_baselines import Baselines
-from routing_action.gate.left_out import describe_attempts, find_doubt, list_left_out
+from routing_action.gate.left_out import describe_attempts, find_doubt
 from routing_action.gate.model import (
     BaselineSource,
     Delta,
     DeltaEntry,
+    DeltaLeftOut,
     DeltaProof,
     DeltaSkill,
     Totals,
@@ -88,7 +89,9 @@ def build_delta(
         },
         counts={kind: counts[kind] for kind in DeltaKind if counts[kind]},
         not_selected=len(comparison.left_out),
-        left_out=list_left_out(comparison, moved),
+        left_out=tuple(
+            DeltaLeftOut(case_id=case_id, agent=agent) for case_id, agent in comparison.left_out
+        ),
         edits=change.edits,
         measured_with=list_conditions(
             (batch.options for batch in measurement.latest), change.uncommitted

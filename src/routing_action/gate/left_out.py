@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from routing_action.corpus.baseline import Pair
-from routing_action.gate.model import DeltaLeftOut
 from routing_action.gate.rules import Comparison
 from routing_action.results.measured import Measurement
 
 _SHOWN = 5
-
-
-def list_left_out(
-    comparison: Comparison, moved: Mapping[str, str] | None
-) -> tuple[DeltaLeftOut, ...]:
-    """The pairs that were left out; `moved` tells of each case what can have changed it."""
-    return tuple(
-        DeltaLeftOut(case_id=case_id, agent=agent, moved_by=(moved or {}).get(case_id, ""))
-        for case_id, agent in comparison.left_out
-    )
 
 
 def find_doubt(comparison: Comparison, moved: Mapping[str, str] | None, *, by_change: bool) -> str:

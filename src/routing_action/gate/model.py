@@ -89,11 +89,10 @@ class DeltaEntry(_Model):
 
 
 class DeltaLeftOut(_Model):
-    """A pair that was not measured though it could be; `moved_by` is what can have changed it."""
+    """A pair that was not measured though it could be."""
 
     case_id: str
     agent: str
-    moved_by: str = ""
 
 
 class BaselineSource(_Model):

@@ -79,12 +79,12 @@ def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
 
 
 def _left_out(delta: Delta) -> Iterator[Values]:
-    """The cases with the agents on which they were left out, and what can have changed them."""
-    cases: dict[tuple[str, str], list[str]] = {}
+    """The cases, each with the agents on which it was left out."""
+    cases: dict[str, list[str]] = {}
     for one in delta.left_out:
-        cases.setdefault((one.case_id, one.moved_by), []).append(one.agent)
-    for (case_id, moved_by), agents in cases.items():
-        yield {"case_id": case_id, "agents": agents, "moved_by": moved_by}
+        cases.setdefault(one.case_id, []).append(one.agent)
+    for case_id, agents in cases.items():
+        yield {"case_id": case_id, "agents": agents}
 
 
 def _amount(usd: float | None) -> str:
