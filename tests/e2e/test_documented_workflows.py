@@ -116,7 +116,7 @@ def test_a_gate_that_asks_for_one_of_three_agents_is_red_and_names_the_others(de
 def test_the_line_for_forks_makes_the_gate_neutral(demo: Demo) -> None:
     """A pull request from a fork has no secrets, and the job ends green."""
     page = (ROOT / "docs" / "how-to" / "forks.md").read_text("utf-8")
-    (line,) = re.findall(r"^ +unmeasured: .*\n", page, re.MULTILINE)
+    (line,) = re.findall(r"^ +unmeasured: >-\n(?: {12}\S.*\n)+", page, re.MULTILINE)
     needs = "          needs: ${{ toJSON(needs) }}\n"
     (demo.origin.path / "provider-baseline.json").write_text(
         json.dumps({"ship": {"claude": ENTRY}}), encoding="utf-8"
