@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from routing_action.action.legs import NOTHING_SELECTED, judge_legs, parse_jobs, with_legs
+from routing_action.action.legs import NOTHING_SELECTED, Digest, judge_legs, parse_jobs, with_legs
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
 from routing_action.errors import UsageError
@@ -40,6 +40,24 @@ def test_the_plan_tells_which_legs_there_must_be() -> None:
     jobs = parse_jobs(needs())
     assert list(jobs.legs) == ["claude-s1of2", "claude-s2of2", "codex"]
     assert jobs.agents == ("claude", "codex")
+
+
+def test_the_plan_tells_the_cases_of_each_leg() -> None:
+    """An entry without cases says nothing of them."""
+    assert parse_jobs(needs()).case_ids["codex"] == {"a", "b"}
+    bare = json.dumps({"include": [{"key": "k", "agent": "codex"}]})
+    assert parse_jobs(needs(matrix=bare)).case_ids == {}
+
+
+def test_digests_name_their_leg_whatever_the_output_is_called() -> None:
+    """Empty ones are of legs that wrote none, and another kind of output is passed over."""
+    sha = "0f" * 32
+    jobs = parse_jobs(
+        needs(
+            digest=f"a-s1of2-a12:{sha}", digest_b="", digest_image=f"sha256:{sha}", x=f"k-a1:{sha}"
+        )
+    )
+    assert jobs.digests == (Digest("a-s1of2", 12, sha),)
 
 
 def test_all_legs_with_results_are_nothing_to_speak_of() -> None:
