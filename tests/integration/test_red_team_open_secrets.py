@@ -5,7 +5,6 @@ docs/explanation/gate.md, 'What it does not see yet', lists them for users.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -31,21 +30,6 @@ def told(*commands: str) -> dict[str, str | None]:
     """A skill whose text has the agent run commands."""
     path = ".claude/skills/deploying/SKILL.md"
     return {path: skill("deploying", "Bring a service to production.", *commands)}
-
-
-def test_r1_output_is_capped(change: PullRequest) -> None:
-    """The unit ends as `limit`, and its transcript is no larger than the cap."""
-    change.propose(told("yes 0123456789012345678901234567890123456789 | head -c 50000000"))
-    given = "--max-output-mb 5"
-    found = change.job("claude").use(
-        "run", agents="claude", matrix_key="claude", case_ids="deploy", extra_arguments=given
-    )
-    folder = Path(found["folder"])
-    (batch,) = folder.glob("*/results.json")
-    (row,) = json.loads(batch.read_text("utf-8"))["results"]
-    assert (row["outcome"], row["status"]) == ("limit", "fail")
-    assert "5 MB" in row["error"]
-    assert sum(path.stat().st_size for path in folder.rglob("*.stdout")) < 6_000_000
 
 
 def test_r2_what_a_killed_batch_left_is_removed_at_the_next_start(tmp_path: Path) -> None:

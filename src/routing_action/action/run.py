@@ -34,6 +34,7 @@ from routing_action.run.workspace.agent_home import find_login_files
 _SUMMARY_CHARACTERS = 200_000
 _RUN = (
     *("cases", "skills", "timeout-seconds", "idle-timeout-seconds", "max-parallel"),
+    "max-output-mb",
     *("trials", "confirm", "shard", "replay"),
 )
 _PLAN = ("cases", "baseline", "skills", "trials", "shards", "changed-from")

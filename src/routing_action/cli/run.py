@@ -137,6 +137,7 @@ def _limits(given: Given) -> Limits:
         max_unit_cost_usd=given["max_unit_cost_usd"],
         max_turns=given["max_turns"],
         throttle_retries=given["throttle_retries"],
+        max_output_mb=given["max_output_mb"],
     )
 
 

@@ -14,6 +14,7 @@ from routing_action.cli.options import (
     path_option,
     selection_options,
 )
+from routing_action.corpus.units import DEFAULT_OUTPUT_MB
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
 from routing_action.run.settings import parse_positive
 
@@ -118,6 +119,14 @@ _OPTIONS = (
         type=click.IntRange(1, 10_000),
         metavar="N",
         help="End a unit after N model turns, if its CLI supports that (claude).",
+    ),
+    click.option(
+        "--max-output-mb",
+        type=click.IntRange(1, 100_000),
+        default=DEFAULT_OUTPUT_MB,
+        show_default=True,
+        metavar="N",
+        help="End a unit that has printed N million bytes.",
     ),
     click.option(
         "--throttle-retries",

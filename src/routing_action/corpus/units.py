@@ -13,6 +13,9 @@ DEFAULT_CONFIG_FILE = "routing.toml"
 DEFAULT_TIMEOUT_SECONDS = 300.0
 """The wall deadline of a unit where none is given."""
 
+DEFAULT_OUTPUT_MB = 200
+"""How many million bytes a unit may print where it is not said."""
+
 DEFAULT_DURATION_MS = 30_000
 """What a pair without a recorded duration is taken to last, in milliseconds."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from routing_action.evidence.transcript import Reading
+from routing_action.evidence.transcript import EndedBy, Reading
 
 _SIGNAL_EXITS = frozenset({134, 137, 139, 143})
 _NOT_EXECUTABLE = (126, 127)
@@ -45,6 +45,7 @@ class Outcome(StrEnum):
 class RunEnd:
     """How the process ended. `started` is False where the CLI could not be started at all.
 
+    `cut`: it printed more than we take, so that nobody knows what it did.
     `stopped_early`: we ended it since nothing that it could still do mattered.
     """
 
@@ -53,8 +54,22 @@ class RunEnd:
     timed_out: bool = False
     cancelled: bool = False
     limit: bool = False
+    cut: bool = False
     not_run: bool = False
     stopped_early: bool = False
+
+    @classmethod
+    def by(cls, ended_by: EndedBy, exit_code: int | None) -> RunEnd:
+        """The end of a process, as the process door saw it."""
+        return cls(
+            started=ended_by is not EndedBy.START_FAILED,
+            exit_code=exit_code,
+            timed_out=ended_by.is_deadline,
+            cancelled=ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
+            limit=ended_by is EndedBy.COST_LIMIT,
+            cut=ended_by is EndedBy.OUTPUT_LIMIT,
+            stopped_early=ended_by is EndedBy.STOPPED_EARLY,
+        )
 
 
 def decide_outcome(reading: Reading, end: RunEnd) -> Outcome:
@@ -63,8 +78,8 @@ def decide_outcome(reading: Reading, end: RunEnd) -> Outcome:
         return Outcome.NOT_RUN
     if not end.started or (end.exit_code in _NOT_EXECUTABLE and reading.recognised == 0):
         return Outcome.CLI_MISSING
-    if end.stopped_early:
-        return Outcome.COMPLETED
+    if end.cut or end.stopped_early:
+        return Outcome.LIMIT if end.cut else Outcome.COMPLETED
     failure = reading.failure or (None if reading.terminal else reading.retrying)
     if failure is not None:
         return Outcome(failure.value)

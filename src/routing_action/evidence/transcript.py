@@ -46,6 +46,7 @@ class EndedBy(StrEnum):
     IDLE_DEADLINE = "idle_deadline"
     STOPPED_EARLY = "stopped_early"
     COST_LIMIT = "cost_limit"
+    OUTPUT_LIMIT = "output_limit"
     CANCELLED = "cancelled"
     START_FAILED = "start_failed"
     NOT_STARTED = "not_started"

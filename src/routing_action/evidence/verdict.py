@@ -112,7 +112,7 @@ def judge(
     open_names = find_unsettled(groups, evidence, reading)
     unproven = not open_names.keys().isdisjoint(expectations.disallowed)
     status = _decide_status(
-        case, outcome, bool(unmet or activity_missing), bool(gating), unproven=unproven
+        case, outcome, bool(unmet or activity_missing), bool(gating) or end.cut, unproven=unproven
     )
     facts = _Facts(
         expectations, evidence, reading, outcome, hits, unmet, activity_missing, gating, open_names
@@ -158,9 +158,9 @@ def _gating_disallowed(
 
 
 def _decide_status(
-    case: Case, outcome: Outcome, unmet: bool, disallowed: bool, *, unproven: bool
+    case: Case, outcome: Outcome, unmet: bool, ruled_out: bool, *, unproven: bool
 ) -> Status:
-    if disallowed:
+    if ruled_out:
         return Status.FAIL
     if not (unmet or unproven) and (not case.depends_on_absence or outcome is Outcome.COMPLETED):
         return Status.PASS

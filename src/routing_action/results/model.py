@@ -178,6 +178,7 @@ class Options(_Model):
     max_cost_usd: Annotated[float, Field(gt=0)] | None = None
     max_unit_cost_usd: Annotated[float, Field(gt=0)] | None = None
     max_turns: Annotated[int, Field(ge=1)] | None = None
+    max_output_mb: Annotated[int, Field(ge=1)] | None = None
     throttle_retries: Count = 0
     not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     config_file: str | None = None

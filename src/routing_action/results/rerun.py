@@ -9,6 +9,7 @@ from pathlib import PurePath
 from routing_action.corpus.units import (
     DEFAULT_CASES_FILE,
     DEFAULT_CONFIG_FILE,
+    DEFAULT_OUTPUT_MB,
     DEFAULT_TIMEOUT_SECONDS,
 )
 from routing_action.results.model import Options
@@ -33,6 +34,7 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
     has_cases = options.cases_file not in {"", DEFAULT_CASES_FILE, own_cases}
     model = options.provider_models.get(agent)
     seconds = options.provider_timeouts.get(agent, options.timeout_seconds)
+    megabytes = options.max_output_mb
     # None and False stand for options that are left out; a replay set has its own trials.
     values: dict[str, str | float | bool | None] = {
         f"--replay={replay}": bool(replay),
@@ -43,6 +45,7 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
         "--provider-model": f"{agent}:{model}" if model is not None else None,
         "--max-unit-cost-usd": options.max_unit_cost_usd,
         "--max-turns": options.max_turns,
+        "--max-output-mb": megabytes if megabytes != DEFAULT_OUTPUT_MB else None,
         "--timeout-seconds": seconds if seconds != DEFAULT_TIMEOUT_SECONDS else None,
         "--idle-timeout-seconds": options.idle_timeout_seconds,
         "--trials": options.trials if options.trials > 1 and not replay else None,

@@ -15,7 +15,7 @@ from routing_action.errors import DocumentError
 from routing_action.evidence.evidence import EvidenceCollector, explain_hit
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.tiers import canonical_base, canonical_call
-from routing_action.evidence.transcript import EndedBy, Reading
+from routing_action.evidence.transcript import Reading
 from routing_action.evidence.verdict import Verdict, is_settled, judge
 from routing_action.run.output.capture import iterate_lines
 from routing_action.run.rows import token_hit
@@ -118,18 +118,6 @@ def evaluate_tokens(
         provider, stdout, stderr, case, end=end, context=context, count_subagents=count_subagents
     )
     return replace(found, verdict=None, expectations=None)
-
-
-def find_end(ended_by: EndedBy, exit_code: int | None) -> RunEnd:
-    """How a run ended, by what its row says of it."""
-    return RunEnd(
-        started=ended_by is not EndedBy.START_FAILED,
-        exit_code=exit_code,
-        timed_out=ended_by.is_deadline,
-        cancelled=ended_by in (EndedBy.CANCELLED, EndedBy.NOT_STARTED),
-        limit=ended_by is EndedBy.COST_LIMIT,
-        stopped_early=ended_by is EndedBy.STOPPED_EARLY,
-    )
 
 
 def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.agents.provider import Provider, template_variable
-from routing_action.corpus.units import DEFAULT_TIMEOUT_SECONDS
+from routing_action.corpus.units import DEFAULT_OUTPUT_MB, DEFAULT_TIMEOUT_SECONDS
 from routing_action.errors import UsageError
 
 DEFAULT_MAX_PARALLEL = 4
@@ -23,7 +23,8 @@ PROMPT = "{prompt}"
 class Limits:
     """What bounds a batch and its units; the fields are named as the options of results.json.
 
-    Times are seconds, costs US dollars. `provider_lanes` are those that were asked for.
+    Times are seconds, costs US dollars, sizes millions of bytes. `provider_lanes` are those that
+    were asked for.
     """
 
     max_parallel: int = DEFAULT_MAX_PARALLEL
@@ -35,6 +36,7 @@ class Limits:
     max_unit_cost_usd: float | None = None
     max_turns: int | None = None
     throttle_retries: int = 2
+    max_output_mb: int = DEFAULT_OUTPUT_MB
 
     def timeout_for(self, agent: str) -> float:
         """The wall deadline of a provider's units, in seconds."""

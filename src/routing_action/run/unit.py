@@ -16,7 +16,7 @@ from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.model import OfferedSkill, UnitResult
-from routing_action.run.evaluate import CaseJudge, find_end
+from routing_action.run.evaluate import CaseJudge
 from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
 from routing_action.run.limits import Brakes
 from routing_action.run.other_sources import VersionProbe, read_session_logs, version_command
@@ -178,7 +178,7 @@ class UnitRunner:
         ended_by = result.ended_by
         if ended_by is EndedBy.STOPPED_EARLY and run.over_budget:
             ended_by = EndedBy.COST_LIMIT
-        end = find_end(ended_by, result.exit_code)
+        end = RunEnd.by(ended_by, result.exit_code)
         verdict = run.judge.judge(reading, end)
         cause = self._cause(run, result, ended_by)
         record = RunRecord(
@@ -207,6 +207,9 @@ class UnitRunner:
         if ended_by is EndedBy.COST_LIMIT:
             cap = self.settings.limits.max_unit_cost_usd
             return f"ended, since it had cost {cap:g} USD or more (--max-unit-cost-usd)"
+        if ended_by is EndedBy.OUTPUT_LIMIT:
+            most = self.settings.limits.max_output_mb
+            return f"printed more than {most} MB, the limit of --max-output-mb"
         return add_install_hint(result.start_error, self.providers[run.unit.agent])
 
     def _saved(self, run: _Run, end: RunEnd) -> tuple[str, ...]:
@@ -253,6 +256,7 @@ class UnitRunner:
             limits=ProcessLimits(
                 wall_seconds=run.launch.wall_seconds or limits.timeout_for(run.unit.agent),
                 idle_seconds=limits.idle_timeout_seconds,
+                output_bytes=limits.max_output_mb * 1e6,
             ),
             marker=run.unit_run_id,
             cancel=self.parts.stop.cancel,

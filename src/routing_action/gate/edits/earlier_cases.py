@@ -10,6 +10,7 @@ from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.case import Case
 from routing_action.errors import RoutingActionError
+from routing_action.evidence.outcome import RunEnd
 from routing_action.evidence.verdict import Verdict
 from routing_action.gate.edits.entries import Cases, find_edited_cases
 from routing_action.gate.rules import EditedCase
@@ -17,7 +18,7 @@ from routing_action.results.batch_folder import TRANSCRIPTS
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import UnitResult, judge_trials
 from routing_action.results.read import stream_rows
-from routing_action.run.evaluate import evaluate_case, find_end, read_lines
+from routing_action.run.evaluate import evaluate_case, read_lines
 
 _Earlier = tuple[Status, tuple[str, ...]]
 
@@ -95,7 +96,7 @@ def _evaluate(
         read_lines(paths[0]),
         read_lines(paths[1]),
         case,
-        end=find_end(row.ended_by, row.exit_code),
+        end=RunEnd.by(row.ended_by, row.exit_code),
         context=ReadContext(),
         count_subagents=count_subagents,
     )

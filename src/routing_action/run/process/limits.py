@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 SETTLE_SECONDS = 0.1
@@ -14,13 +15,14 @@ SWEEP_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """How long a process may take, in seconds.
+    """How long a process may take, in seconds, and how much it may print.
 
     `wall_seconds` in all. `idle_seconds` without a byte on stdout or stderr (None: for ever).
     `terminal_grace_seconds` to exit after its terminal event; later output starts it anew.
     `term_grace_seconds` between SIGTERM and SIGKILL, `cancel_grace_seconds` where the batch was
     interrupted: whoever does that may kill us ten seconds later (GitHub does). `drain_seconds` for
-    others to close the output pipes once the process is gone.
+    others to close the outputs once the process is gone. `output_bytes` is what both outputs may
+    hold together; what comes after that is dropped.
     """
 
     wall_seconds: float
@@ -28,6 +30,7 @@ class ProcessLimits:
     terminal_grace_seconds: float = 5.0
     term_grace_seconds: float = 5.0
     drain_seconds: float = 2.0
+    output_bytes: float = math.inf
     cancel_grace_seconds: float = 2.0
 
     @property

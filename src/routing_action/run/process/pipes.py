@@ -34,21 +34,45 @@ class OutputSink(Protocol):
         ...
 
 
+class Allowance:
+    """How many bytes may still come."""
+
+    def __init__(self, size: float) -> None:
+        self._left = size
+
+    @property
+    def exceeded(self) -> bool:
+        """True once something was dropped."""
+        return self._left < 0
+
+    def take(self, chunk: bytes) -> bytes:
+        """The part that there is room for."""
+        room = max(self._left, 0)
+        self._left -= len(chunk)
+        return chunk if len(chunk) <= room else chunk[: int(room)]
+
+
 class OutputPipe:
     """Our end of a child's output on the running event loop.
 
     Reading never waits and continues after the sink has failed, so that the child cannot block on
-    us; then the bytes are dropped, and `failure` holds the first exception. Calls `on_change`
+    us; then the bytes are dropped, and `failure` holds the first exception. So are those that go
+    beyond what is left of an allowance, which several outputs can share. Calls `on_change`
     after each chunk and at the end of the stream (`ended`).
     """
 
     def __init__(
-        self, stream: socket.socket, sink: OutputSink, on_change: Callable[[OutputPipe], None]
+        self,
+        stream: socket.socket,
+        sink: OutputSink,
+        allowance: Allowance,
+        on_change: Callable[[OutputPipe], None],
     ) -> None:
         self.sink = sink
         self.ended = False
         self.failure: Exception | None = None
         self._stream = stream
+        self._allowance = allowance
         self._on_change = on_change
         self._loop = asyncio.get_running_loop()
         stream.setblocking(False)
@@ -72,8 +96,8 @@ class OutputPipe:
             chunk = b""
         if not chunk:
             self._shut()
-        elif self.failure is None:
-            self._guard(self.sink.write, chunk)
+        elif self.failure is None and (kept := self._allowance.take(chunk)):
+            self._guard(self.sink.write, kept)
         self._on_change(self)
         return bool(chunk)
 

@@ -26,7 +26,7 @@ from routing_action.run.process.descendants import (
     send,
 )
 from routing_action.run.process.limits import SETTLE_SECONDS, SWEEP_SECONDS, ProcessLimits
-from routing_action.run.process.pipes import OutputPipe, OutputSink
+from routing_action.run.process.pipes import Allowance, OutputPipe, OutputSink
 
 SURVIVORS_LISTED = 20
 _FIRST_PAUSE_SECONDS = 0.002
@@ -59,8 +59,9 @@ class Supervisor:
         self._exited = self._swept = False
         self._started = self._last_output = self._loop.time()
         self._terminal_at: float | None = None
+        self._allowance = Allowance(limits.output_bytes)
         self._pipes = [
-            OutputPipe(stream, sink, self._on_change)
+            OutputPipe(stream, sink, self._allowance, self._on_change)
             for stream, sink in zip(outputs, sinks, strict=True)
         ]
 
@@ -97,7 +98,8 @@ class Supervisor:
                 drain_seconds = min(drain_seconds, SETTLE_SECONDS)
         await self._sweep(SETTLE_SECONDS if in_time else 0.0)
         await self._wait(self._is_drained, drain_seconds)
-        return ended_by
+        exited = ended_by is EndedBy.EXIT  # its last output may be read after that
+        return EndedBy.OUTPUT_LIMIT if exited and self._allowance.exceeded else ended_by
 
     def release(self) -> None:
         """Reap the process, and give up descriptors and sinks; never waits for long.
@@ -157,6 +159,8 @@ class Supervisor:
     def _on_change(self, pipe: OutputPipe) -> None:
         if pipe.failure is not None:
             self._finish(EndedBy.CANCELLED)
+        if self._allowance.exceeded:
+            self._finish(EndedBy.OUTPUT_LIMIT)
         if pipe.ended:
             self._tell()
             return
