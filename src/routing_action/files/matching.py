@@ -183,8 +183,6 @@ def _locate(blanked: bytes, rank: int) -> int:
 def _before_escape(data: bytes, place: int, least: int) -> int:
     """The place, or that of the escape that it stands in: half of one would break a JSON string."""
     at = place
-    if at >= least + 2 and data[at - 1] in b"uxUX" and data[at - 2 : at - 1] == b"\\":
-        at -= 1
     first = max(least, at - _MOST_BACKSLASHES)
     while at > first and data[at - 1 : at] == b"\\":
         at -= 1
