@@ -91,7 +91,7 @@ def write_html(
     be used.
     """
     changed = changed_rows(delta)
-    filters = {"printable": printable, "csp_hash": csp_hash}
+    filters = {"printable": printable, "csp_hash": csp_hash, "usd": "{:.4f}".format}
     sandbox = Sandbox(overrides, filters)
     edits = "".join(
         Sandbox(None, filters).pieces("edits.html.j2", **build_edits(delta, EDITS, _LONGEST_TEXT))

@@ -33,7 +33,6 @@ from markupsafe import Markup
 
 from routing_action.errors import RoutingActionError, UsageError
 from routing_action.github.publication import RunLinks
-from routing_action.report.counted_filters import GROWING_FILTERS
 from routing_action.report.escape import cut, phrase
 
 _Rendered = TypeVar("_Rendered")
@@ -53,7 +52,6 @@ _LARGEST_TEMPLATE = 256 * 1024
 _LARGEST_NUMBER = 10**15
 _REMEDY = "fix the template; docs/how-to/change-the-reports.md lists what templates can use"
 _METHODS_OF_MAPPINGS = {"items", "keys", "values", "get"}
-_TEXT_FILTERS = ("join", "replace", "format", "lower", "upper", "title", "trim", "e", "escape")
 _KEPT_FILTERS = ("length", "count", "first", "last", "default", "d", "round", "int", "abs")
 
 
@@ -82,7 +80,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
     """
 
     intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
-    kept_filters: tuple[str, ...] = (*_KEPT_FILTERS, *_TEXT_FILTERS)
 
     def __init__(self, overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> None:
         ours = _Folder(_IN_PACKAGE if _IN_PACKAGE.is_dir() else _IN_CHECKOUT)
@@ -99,9 +96,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             keep_trailing_newline=True,
         )
         self.globals = {"range": _range}
-        kept = {name: self.filters[name] for name in self.kept_filters}
-        growing = {name: grow for name, grow in GROWING_FILTERS.items() if name in kept}
-        self.filters = {**kept, **growing, "counted": _count_rounds, "joined": _join, **filters}
+        kept = {name: self.filters[name] for name in _KEPT_FILTERS}
+        self.filters = {**kept, "counted": _count_rounds, "joined": _join, **filters}
         self.overrides = overrides
         self.width = 0
         self.left = 0
@@ -176,8 +172,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 class MarkdownSandbox(Sandbox):
     """For markdown; `filters` are ours, and give Markup for what is inert."""
-
-    kept_filters = _KEPT_FILTERS
 
     def show(self, value: object) -> Markup:
         """Markup and numbers as they are, all else made inert."""
