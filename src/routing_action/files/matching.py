@@ -28,9 +28,9 @@ _MOST_BACKSLASHES = 16
 # A row of a dump: xxd, hexdump and od print the address before the bytes, and some the text after
 # them. In the first MiB the addresses begin with 000.
 _ROW = re.compile(
-    rb"000[0-9a-f]{3,13}:?(?= )"
-    rb"(?P<bytes>(?: {1,3}(?:[0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{2,4})(?=[ \\\"\n]|\Z))+)?"
-    rb"(?P<text>(?:\\+[^\\n]|[^\\\"\n]){0,99})(?=[\"\n]|\\+n|\Z)"
+    rb"(?P<address>000[0-9a-f]{3,13}:?(?= ))"
+    rb"(?:(?P<bytes>(?: {1,3}(?:[0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{2,4})(?=[ \\\"\n]|\Z)){1,64})"
+    rb"(?P<text>(?:\\+[^\\n]|[^\\\"\n]){0,60})(?=[\"\n]|\\+n|\Z))?"
 )
 _ADDRESS = re.compile(rb"0[0-9a-f]{1,16}:?")
 _MOST_ROW = 400
@@ -144,9 +144,11 @@ class FoldedForms:
             return
         pattern = re.compile(b"|".join(map(re.escape, present)))
         blanked = blank_bytes(clean)
-        at = 0
+        at = seen = place = 0
         while match := pattern.search(view, at):
-            raw = _locate(blanked, match.start()), _locate(blanked, match.end() - 1) + 1
+            place = _locate(blanked, match.start() - seen, place)
+            raw = place, _locate(blanked, len(match[0]) - 1, place) + 1
+            seen = match.start()
             too_far = raw[1] - raw[0] > self._spread
             at = match.start() + 1 if too_far else match.end()
             if not too_far:
@@ -166,9 +168,15 @@ class FoldedForms:
         return len(clean)
 
 
-def _locate(blanked: bytes, rank: int) -> int:
-    """The place of the byte of that rank, from 0, among those that are no blank."""
-    low, high = 0, len(blanked)
+def _locate(blanked: bytes, rank: int, low: int = 0) -> int:
+    """The place of the byte of that rank, from 0, among those from `low` on that are no blank."""
+    size = 64
+    while low + size < len(blanked):
+        count = size - blanked.count(b" ", low, low + size)
+        if rank < count:
+            break
+        rank, low, size = rank - count, low + size, 2 * size
+    high = min(low + size, len(blanked))
     while high - low > 1:
         middle = (low + high) // 2
         count = middle - low - blanked.count(b" ", low, middle)
@@ -195,10 +203,8 @@ def _without_margins(data: bytes, rows: list[re.Match[bytes]]) -> bytes:
         return data
     changed = bytearray(data)
     for row in rows:
-        first = row.start("bytes") if row["bytes"] else row.start("text")
-        changed[row.start() : first] = b" " * (first - row.start())
-        if row["bytes"]:
-            changed[row.start("text") : row.end()] = b" " * len(row["text"])
+        for start, end in (row.span("address"), row.span("text")):
+            changed[start:end] = b" " * (end - start)
     return bytes(changed)
 
 
