@@ -221,3 +221,13 @@ def test_g4_a_first_baseline_beside_samples_of_others_is_new(tmp_path: Path) -> 
     found = change.check()
     assert found.conclusion == "success"
     assert {row["kind"] for row in found.delta["rows"]} == {"NEW"}
+
+
+@pytest.mark.parametrize("ref", ["HEAD", "origin/change"])
+def test_g4_another_deciding_commit_hides_no_edit(change: Announced, ref: str) -> None:
+    """Its workflow has its own baseline decide; what it edits is named all the same."""
+    change.propose({**STEAL, **lowered(), ".github/workflows/gate.yml": f"baseline-ref: {ref}"})
+    change.measure()
+    comment = change.judge(baseline_ref=ref).text("comment.md")
+    for text in ("workflow **added**", "expected_status: pass → fail", "skill `writing-notes`"):
+        assert text in comment

@@ -120,7 +120,7 @@ def test_g12_a_push_without_a_known_commit_before_it_is_judged(
     change.event = {"before": before}
     found = change.check()
     assert not found.is_red
-    said = "what this push edits is not known" in found.text("summary.md")
+    said = "what this change edits is not known" in found.text("summary.md")
     assert said is bool(before)
 
 
@@ -170,3 +170,13 @@ def test_g7_files_that_options_name_are_known(change: PullRequest) -> None:
     assert "skills were staged from my/catalogue" in comment
     assert "agent description **added** in `my/agents.toml`" in comment
     assert "skill `catalogue`" in comment or "my/catalogue/writing-notes/SKILL.md" in comment
+
+
+def test_g7_templates_that_a_step_put_there_are_not_used(change: PullRequest) -> None:
+    """Only ours come from the base commit."""
+    change.propose(STEAL)
+    change.measure()
+    place = change.gate.files / "temp/routing-action/report-aggregate-routing-templates"
+    place.mkdir(parents=True)
+    (place / "comment.md.j2").write_text("All is well.", encoding="utf-8")
+    assert "All is well" not in change.judge().text("comment.md")

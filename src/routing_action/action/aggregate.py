@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -87,20 +88,27 @@ def _open_history(step: Step) -> History:
 
 def _keep_templates(step: Step, delta: Delta, report: Path, history: History) -> Delta:
     """Keep the report's templates as they were at the base commit, for this stage and the next."""
+    kept = report.with_name(report.name + TEMPLATES_AT_BASE)
+    shutil.rmtree(kept, ignore_errors=True)  # whoever made it, we did not
     folder = path_in(step.root, Path(step.inputs.text("templates") or "."))
     if not folder or folder == "." or not delta.baseline.commit:
         return delta
     said = f"the report's templates are those of {delta.baseline.commit[:12]}"
     try:
-        kept = report.with_name(report.name + TEMPLATES_AT_BASE)
         write_folder(history, delta.baseline.commit, folder, kept)
     except RoutingActionError as error:
         said = f"the report's templates are those of the change: {error.cause}"
     return delta.model_copy(update={"measured_with": (*delta.measured_with, said)})
 
 
-def _find_commit_before(context: Context) -> str:
-    """The commit before a push; of a new branch the default one, "" for any other event."""
+def _find_start(step: Step, history: History) -> str:
+    """Where the change begins, if another commit decides: what is edited must not depend on that.
+
+    For a push it is the commit before it, of a new branch the default one.
+    """
+    context = step.context
+    if step.inputs.text("baseline-ref") and (base := choose_base(context, "")[0]):
+        return history.find_merge_base(pin_base(context, step.root, base)).sha
     before = context.text("before") if context.event_name == "push" else ""
     branch = context.text("repository", "default_branch")
     return before if before.strip("0") or not branch else f"origin/{branch}"
@@ -153,7 +161,7 @@ def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
         earlier=earlier_results(inputs),
         agents=find_agents(None, step.root, all_providers()).providers,
         templates=inputs.text("templates"),
-        since=_find_commit_before(context),
+        since=_find_start(step, history),
     )
     return judge(
         asked,

@@ -43,7 +43,7 @@ class Place:
     """Where a change is looked at: the checkout, its baseline, and files of names of their own.
 
     `named` holds paths from the checkout's folder, of files and of whole folders. `since` is the
-    commit before a push, "" where there is none.
+    commit before the change, "" for the one that decides.
     """
 
     root: Path
@@ -53,7 +53,7 @@ class Place:
 
 
 def read_change(place: Place, baselines: Baselines, corpus: Corpus, history: History) -> Change:
-    """Everything since the commit that decides, else since the one that the place names."""
+    """Everything since the commit that the place names, else since the one that decides."""
     top = find_work_tree(place.root)
     if top is None:
         return Change()
@@ -68,14 +68,14 @@ def read_change(place: Place, baselines: Baselines, corpus: Corpus, history: His
     uncommitted = uncommitted_paths(top, matters)
     commit = baselines.commit
     try:
-        commit = commit or (history.find_commit(place.since) if place.since else None)
+        commit = history.find_commit(place.since) if place.since else commit
     except RoutingActionError as error:
-        note = f"what this push edits is not known: {error.cause}"
+        note = f"what this change edits is not known: {error.cause}"
         return Change(notes=(note,), uncommitted=uncommitted)
     if commit is None:
         return Change(uncommitted=uncommitted)
     file, earlier = read_earlier_cases(commit, corpus, place.root, history)
-    if baselines.commit is None:
+    if place.since:
         old_file, old = read_earlier_baseline(commit, place.baseline, place.root, history)
     else:
         old_file, old = Path(baselines.source.path), baselines.deciding or {}

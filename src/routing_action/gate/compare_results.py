@@ -39,7 +39,7 @@ class Judgement:
     without any result as what they are, legs that were all lost; without it they are an error.
     `last_attempt` is the run's own: no leg has a later one. `earlier` are results of other runs,
     which tell what a case loads. `agents` are all that are known; `templates` is the folder of the
-    reports' templates; `since` is the commit before a push.
+    reports' templates; `since` is the commit before the change, where another one decides, or none.
     """
 
     folders: tuple[Path, ...] = ()

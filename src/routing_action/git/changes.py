@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from routing_action.errors import HarnessError
 from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
 from routing_action.git.fetch import choose_remote, fetch
 
@@ -138,22 +139,29 @@ def uncommitted_paths(repository: Path, matters: Callable[[str], bool]) -> tuple
     """The tracked files that are not as in HEAD, and the untracked ones that matter, sorted.
 
     Files that matter are compared by their bytes, whatever flags the index has. Ignored files are
-    not listed. Empty without a repository or a commit.
+    not listed. Empty without a repository or a commit; where git cannot tell, that is said.
     """
     top = find_work_tree(repository)
     if top is None or resolve(top, "HEAD") is None:
         return ()
+    try:
+        found = _list_uncommitted(top, matters)
+    except HarnessError:
+        return ("files that git cannot compare",)
+    return tuple(sorted(map(readable, found)))
+
+
+def _list_uncommitted(top: Path, matters: Callable[[str], bool]) -> set[str]:
     diff = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
     edited = run_git((*diff, "--no-relative", "--ignore-submodules=dirty", "HEAD", "--"), top)
     others = run_git(("ls-files", "-z", "--others", "--exclude-standard"), top)
     found = {path for path in edited.split("\0") if path}
     found |= {path for path in others.split("\0") if path and matters(path)}
-    found |= {
+    return found | {
         path
         for path, entry in list_tree(top, "HEAD").items()
         if path not in found and matters(path) and not _is_as_committed(top / path, entry)
     }
-    return tuple(sorted(map(readable, found)))
 
 
 def readable(path: str) -> str:

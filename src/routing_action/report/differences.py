@@ -10,7 +10,7 @@ _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _PIECES = (re.compile(r"\s*\w+|\s*[^\w\s]|\s+"), re.compile(r"[^.\n]*[.\n]|[^.\n]+"))
 """What texts are compared by: words, and sentences where there are too many words."""
 _AROUND = 24
-_MOST_PIECES = 1500
+_MOST_PIECES = 3000
 _LEAST = 16
 _PLAIN_SPACES = " \n\t"
 # Scripts whose letters pass for Latin ones, and the letters that do.
