@@ -17,13 +17,13 @@ const code = (text) => make("code", {}, said(text));
 
 const glyphs = {
   MISSING: "?", UNDECLARED: "!", REMOVED: "−", REGRESSION: "✖", NEW: "+", INFRA: "⚡\ufe0e",
-  CHANGED: "≠", IMPROVEMENT: "▲", UNMEASURED: "○", OK: "✓",
+  "CASE EDITED": "✎", CHANGED: "≠", IMPROVEMENT: "▲", UNMEASURED: "○", OK: "✓",
   pass: "✓", fail: "✗", infra_error: "⚡\ufe0e",
 };
 
 function toneOf(pair) {
   if (pair.gates) return "red";
-  if (pair.kind !== "OK") return pair.kind.toLowerCase();
+  if (pair.kind !== "OK") return pair.kind.toLowerCase().replace(" ", "-");
   return pair.got === "pass" ? "pass" : pair.got === "fail" ? "known" : "infra";
 }
 

@@ -83,7 +83,7 @@ function makeFilter() {
   for (const id of ["find", "status", "provider", "mark"]) byId(id).addEventListener("input", refilter);
   for (const kind of meta.kinds) {
     if (!meta.counts[kind]) continue;
-    const chip = make("button", { type: "button", class: `chip k-${kind.toLowerCase()}`, "data-kind": kind, "aria-pressed": "false" }, sign(glyphs[kind] ?? "·"), `${kind} `, make("b", {}, meta.counts[kind].toLocaleString("en")));
+    const chip = make("button", { type: "button", class: `chip k-${kind.toLowerCase().replace(" ", "-")}`, "data-kind": kind, "aria-pressed": "false" }, sign(glyphs[kind] ?? "·"), `${kind} `, make("b", {}, meta.counts[kind].toLocaleString("en")));
     chip.addEventListener("click", () => {
       filter.kind = filter.kind === kind ? "" : kind;
       // Rows as expected are no changes: they are seen in the matrix.

@@ -19,18 +19,17 @@ _NOUNS = {
     Influence.SKILL: "skill file",
     Influence.TREE: "checkout setting",
 }
-_MOST_NAMED = 40
 
 
-def build_edits(delta: Delta, most: int, width: int) -> Values:
-    """What the templates of edits show: the first `most` in full, of the others the names.
+def build_edits(delta: Delta, most: int, width: int, named: int) -> Values:
+    """What the templates of edits show: the first `most` in full, of others `named` names a kind.
 
     `width` is the longest text of a value, in characters.
     """
     return {
         "headline": edits_headline(delta),
         "edits": [_edit(edit, width) for edit in delta.edits[:most]],
-        "others": list(_others(delta.edits[most:])),
+        "others": list(_others(delta.edits[most:], named)),
         "measured_with": delta.measured_with,
     }
 
@@ -82,15 +81,15 @@ def _edit(edit: Edit, width: int) -> Values:
     }
 
 
-def _others(edits: tuple[Edit, ...]) -> Iterator[Values]:
+def _others(edits: tuple[Edit, ...], most: int) -> Iterator[Values]:
     """The names of the edits that are not shown in full, by what they are."""
     names: dict[Influence, list[str]] = {}
     for edit in edits:
         names.setdefault(edit.influence, []).append(edit.name or edit.path)
     for influence, own in names.items():
-        more = len(own) - _MOST_NAMED
+        more = len(own) - most
         yield {
             "what": _count(len(own), influence),
-            "names": own[:_MOST_NAMED],
+            "names": own[:most],
             "more": max(0, more),
         }

@@ -94,7 +94,9 @@ def write_html(
     filters = {"printable": printable, "csp_hash": csp_hash, "usd": "{:.4f}".format}
     sandbox = Sandbox(overrides, filters)
     edits = "".join(
-        Sandbox(None, filters).pieces("edits.html.j2", **build_edits(delta, EDITS, _LONGEST_TEXT))
+        Sandbox(None, filters).pieces(
+            "edits.html.j2", **build_edits(delta, EDITS, _LONGEST_TEXT, EDITS)
+        )
     )
     out.writelines(
         _with_edits(

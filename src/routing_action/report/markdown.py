@@ -51,8 +51,11 @@ class Space:
 _WITHOUT_EDITS = "check-text.md.j2"
 """The second text of the check run; the first one has them."""
 
-_EDIT_STEPS = ((1000, 400), (200, 400), (60, 300), (30, 160), (12, 120), (4, 80), (0, 60))
-"""How many edits are shown in full, and the width of a value, from the most to the least."""
+_EDIT_STEPS = (
+    (1000, 400, 40), (200, 400, 40), (60, 300, 40), (30, 160, 20), (12, 120, 10), (4, 80, 5),
+    (0, 60, 2), (0, 60, 0),
+)  # fmt: skip
+"""How many edits are shown in full, how wide, and names of others, from the most to the least."""
 
 _NOTHING = Space(0, 0, 0, False, 60)
 
@@ -149,8 +152,8 @@ class Renderer:
         """What no template leaves out, by our own one: edits, and how it was measured."""
         title = find_title(self._delta) if self._overrides else ""
         text = ""
-        for most, width in _EDIT_STEPS:
-            values = build_edits(self._delta, most, width)
+        for most, width, named in _EDIT_STEPS:
+            values = build_edits(self._delta, most, width, named)
             pieces = _own_sandbox().pieces(
                 "edits.md.j2", 2 * width, title=title, most_fields=width // 10, **values
             )
