@@ -157,7 +157,7 @@ run_static_steps() {
 
 run_test_steps() {
   local room='*/routing_action' rules
-  rules="$room/corpus/*,$room/evidence/*,$room/gate/rules.py,$room/gate/model.py"
+  rules="$room/corpus/*,$room/evidence/*,$room/gate/rules.py,$room/gate/model.py,$room/gate/edited_case.py"
   rules+=",$room/gate/conclusion.py,$room/results/measured.py,$room/results/model.py,$room/results/rerun.py"
   step 'tests' measure_tests
   step 'coverage of the rules, 100 %' check_coverage 100 --include="$rules"

@@ -8,7 +8,7 @@ from routing_action.agents.provider import ReadContext
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.identity import KnownSkill, SkillIndex
 from routing_action.evidence.verdict import Verdict
-from routing_action.report.view import find_remedy
+from routing_action.report.remedies import find_remedy
 from tests.support.builders import case_of, judge_run
 from tests.support.streams import (
     AGENTS,
@@ -143,7 +143,7 @@ def test_s8_words_of_the_agent_refuse_nothing(agent: str) -> None:
 def test_s8_codex_prose_on_standard_error_refuses_nothing() -> None:
     """In its text mode the agent's words stand there; a line of its log is its own."""
     line = f"The skill {SKILL} was not loaded."
-    assert judge_run("codex", NEGATIVE, b"Done.\n", line.encode()).status is Status.PASS
+    assert not is_unavailable(judge_run("codex", NEGATIVE, b"Done.\n", line.encode()))
     logged = f"{LOG}: failed to load skill {FILE}: invalid YAML"
     assert is_unavailable(judge_run("codex", NEGATIVE, b"Done.\n", logged.encode()))
 

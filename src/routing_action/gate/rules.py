@@ -20,6 +20,7 @@ from routing_action.corpus.baseline import (
     find_entry,
     iterate_pairs,
 )
+from routing_action.gate.edited_case import EditedCase
 from routing_action.results.measured import MeasuredPair, Measurement
 
 
@@ -48,19 +49,6 @@ _TABLE = {
     (Status.INFRA_ERROR, Status.PASS): DeltaKind.IMPROVEMENT,
     (Status.INFRA_ERROR, Status.FAIL): DeltaKind.CHANGED,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class EditedCase:
-    """A case that the change edits: the names of its fields, and whether it asks the same.
-
-    `earlier` is the verdict of each agent's transcripts by the case as it was, with what was
-    missing; an agent whose transcripts could not be judged so has none.
-    """
-
-    fields: tuple[str, ...]
-    same_prompt: bool
-    earlier: Mapping[str, tuple[Status, tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,30 +220,13 @@ def _decide(
     kind, why = _table(entry, measured)
     edit = tree.edited.get(pair[0])
     if edit is not None and kind in _QUIET:
-        return _decide_edited(edit, pair[1], entry, why)
+        gates, why = edit.judge(pair[1], entry.expected_status, why)
+        return DeltaKind.CASE_EDITED, gates, why
     return kind, kind is DeltaKind.REGRESSION, why
 
 
 _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 """The words that an edit of the case may have brought about."""
-
-
-def _decide_edited(
-    edit: EditedCase, agent: str, entry: BaselineEntry, why: str
-) -> tuple[DeltaKind, bool, str]:
-    """An edited case is also held to what it asked for, as long as it asks the same."""
-    why = f"the case was edited ({', '.join(edit.fields)}): {why}"
-    if not edit.same_prompt:
-        why = f"{why}; with another prompt it cannot be judged as it was"
-        return DeltaKind.CASE_EDITED, False, why
-    is_held = entry.expected_status is Status.PASS
-    if agent not in edit.earlier:
-        why = f"{why}; it could not be judged as it was, since its transcript is cut or missing"
-        return DeltaKind.CASE_EDITED, is_held, f"{why}: run it again" if is_held else why
-    status, missing = edit.earlier[agent]
-    lacks = f" (missing {', '.join(missing)})" if missing else ""
-    why = f"{why}; by the case as it was before this change: {status}{lacks}"
-    return DeltaKind.CASE_EDITED, is_held and status is not Status.PASS, why
 
 
 def _decide_new(

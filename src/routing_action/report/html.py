@@ -28,13 +28,13 @@ from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.edits import build_edits
 from routing_action.report.escape import cut, printable
+from routing_action.report.remedies import find_fix
 from routing_action.report.sandbox import Sandbox
 from routing_action.report.view import (
     accept_command,
     can_accept,
     changed_rows,
     find_agents,
-    find_fix,
     find_headline,
     find_notes,
     find_title,

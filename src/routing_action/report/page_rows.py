@@ -14,11 +14,11 @@ from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, excerpt
+from routing_action.report.remedies import find_fix
 from routing_action.report.view import (
     accept_command,
     can_accept,
     describe_before,
-    find_fix,
     rerun_command,
 )
 

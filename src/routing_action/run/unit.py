@@ -172,9 +172,8 @@ class UnitRunner:
             redact_files(self.parts.redactor, self.parts.folder.transcript_files(run.unit_run_id))
         evidence.extend(run.judge.reader.finish(result.exit_code))
         reading = launch.supplement(run.judge.reader.reading)
-        log_file = None
-        if launch.new_log_lines is not None:
-            log_file = await asyncio.to_thread(self._scan_logs, run, launch.new_log_lines)
+        new = launch.new_log_lines
+        log_file = await asyncio.to_thread(self._scan_logs, run, new) if new else None
         ended_by = result.ended_by
         if ended_by is EndedBy.STOPPED_EARLY and run.over_budget:
             ended_by = EndedBy.COST_LIMIT
@@ -243,7 +242,9 @@ class UnitRunner:
             self.parts.redactor,
             lambda line: evidence.extend(reader.feed(line)),
             terminal_seen=lambda: reader.terminal_seen,
-            settled=lambda: self._is_settled(run) or self._is_over_budget(run),
+            settled=lambda: (
+                (self.settings.stop_early and run.judge.is_settled()) or self._is_over_budget(run)
+            ),
         )
         stderr = TranscriptSink(files[1], self.parts.redactor, reader.feed_stderr)
         limits = self.settings.limits
@@ -265,9 +266,6 @@ class UnitRunner:
         run.taken, run.tails = stdout.taken, (stdout.tail, stderr.tail)
         run.sha256s = (stdout.sha256, stderr.sha256)
         return result
-
-    def _is_settled(self, run: _Run) -> bool:
-        return self.settings.stop_early and run.judge.is_settled()
 
     def _is_over_budget(self, run: _Run) -> bool:
         """True where the stream reports that the unit has cost as much as it may."""

@@ -12,7 +12,8 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import phrase
-from routing_action.report.view import REMEDIES, accept_command, find_remedy
+from routing_action.report.remedies import REMEDIES, find_remedy
+from routing_action.report.view import accept_command
 from tests.rendering.samples import entry
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "failure-kinds.md"

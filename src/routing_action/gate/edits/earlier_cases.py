@@ -12,8 +12,8 @@ from routing_action.corpus.case import Case
 from routing_action.errors import RoutingActionError
 from routing_action.evidence.outcome import RunEnd
 from routing_action.evidence.verdict import Verdict
+from routing_action.gate.edited_case import EditedCase
 from routing_action.gate.edits.entries import Cases, find_edited_cases
-from routing_action.gate.rules import EditedCase
 from routing_action.results.batch_folder import TRANSCRIPTS
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import UnitResult, judge_trials

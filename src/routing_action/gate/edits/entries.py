@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from routing_action.corpus.baseline import Baseline, BaselineEntry, iterate_pairs
 from routing_action.corpus.case import Case
 from routing_action.corpus.influences import Influence
+from routing_action.gate.edited_case import EditedCase
 from routing_action.gate.model import Edit, EditKind, FieldEdit
-from routing_action.gate.rules import EditedCase
 
 Cases = Mapping[str, Case]
 """Cases by their ids."""
