@@ -70,6 +70,7 @@ def run_and_report(
     else:
         folder = BatchFolder.existing(journal.path.parent)
         check_same(journal, plan, settings, redactor)
+    launcher.folders.list_in(folder.path)
 
     async def run(journal: Journal) -> Batch:
         stop = Stop(asyncio.Event(), asyncio.Event())

@@ -24,11 +24,12 @@ from routing_action.results.model import (
     summarise,
     summarise_pairs,
 )
+from routing_action.run.launch import find_temp_root
 from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
 from routing_action.run.process.memory import free_memory
-from routing_action.run.resume import end_survivors, tell_killed
+from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
 from routing_action.run.rounds import Rounds, units_to_confirm
 from routing_action.run.settings import RunSettings, agent_templates, missing_record_flag
 from routing_action.run.unit import Parts, UnitRunner
@@ -69,6 +70,7 @@ async def run_batch(
     if earlier is None:
         tell_killed(folder.path.parent, folder.path, ports)
     end_survivors(journal, folder.path.parent, ports)
+    remove_left_folders(journal, folder.path.parent, find_temp_root(settings), ports)
     # In a replay nothing is spent, and no agent is stopped.
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)

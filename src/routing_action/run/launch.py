@@ -30,6 +30,7 @@ from routing_action.run.workspace.agent_home import (
     make_agent_home,
 )
 from routing_action.run.workspace.custody import Custody
+from routing_action.run.workspace.leftovers import TempFolders
 from routing_action.run.workspace.missing_skills import (
     explain_missing,
     find_missing_skills,
@@ -45,7 +46,6 @@ from routing_action.run.workspace.staging import (
 from routing_action.run.workspace.template import (
     WorkspaceTemplate,
     choose_temp_root,
-    new_folder,
 )
 from routing_action.run.workspace.watch import Watch, watch_instructions, watch_program
 
@@ -58,14 +58,14 @@ class ReplayLauncher:
         self._recordings = recordings
         self._settings = settings
         self._speed = settings.replay.speed if settings.replay else math.inf
-        self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
+        self.folders = TempFolders(find_temp_root(settings))
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """The replay agent's command for a pair, with what the recording says about itself."""
         agent, case_id = unit.agent, unit.case.case_id
         recorded = self._recordings.script_for(agent, case_id, unit.trial)
         argv = self._recordings.argv_for(agent, case_id, unit.trial, self._speed)
-        folder = new_folder(self._temp_root)
+        folder = self.folders.new()
         return Launch(
             argv=(*argv[:-1], unit.case.prompt),
             cwd=folder,
@@ -88,6 +88,7 @@ class ReplayLauncher:
 
     def close(self) -> Sequence[str]:
         """Nothing is kept between units."""
+        self.folders.close()
         return ()
 
 
@@ -105,7 +106,7 @@ class LiveLauncher:
         self._shared = settings.workspaces.shared
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
-        self._temp_root = choose_temp_root(settings.root, temp_candidates(settings.environ))
+        self.folders = TempFolders(find_temp_root(settings))
         self._user_home = Path(settings.environ["HOME"]) if settings.environ.get("HOME") else None
         self._lock = threading.Lock()
         self._templates: dict[str, WorkspaceTemplate] = {}
@@ -117,7 +118,7 @@ class LiveLauncher:
             name: find_missing_skills(settings.root, one.skill_folders)
             for name, one in self._providers.items()
         }
-        above = watch_instructions(settings.root.resolve() if self._shared else self._temp_root)
+        above = watch_instructions(settings.root.resolve() if self._shared else self.folders.root)
         self._watches = {
             name: (above, *self._watch_program(one)) for name, one in self._providers.items()
         }
@@ -126,7 +127,8 @@ class LiveLauncher:
         """Workspace, home, skills, environment and command of one unit."""
         provider, environ = self._providers[unit.agent], self._settings.environ
         with ExitStack() as undo:
-            folder = new_folder(self._temp_root)
+            keep = self._settings.workspaces.keep
+            folder = self.folders.new(below="home" if keep else "")
             undo.callback(remove_tree, folder)
             workspace, notes = self._workspace(provider, folder)
             home = self._home(provider, folder)
@@ -174,7 +176,10 @@ class LiveLauncher:
         with self._lock:
             templates = list(self._templates.values())
             self._templates.clear()
-        return [note for template in templates for note in _remove(template.path)]
+        left = [note for template in templates for note in _remove(template.path)]
+        if not left:
+            self.folders.close()
+        return left
 
     def _refuse_missing(self, unit: Unit, provider: Provider, staged: StagedSkills) -> None:
         """Nothing is learned of a skill that is not here: neither its use nor its absence."""
@@ -214,15 +219,20 @@ class LiveLauncher:
             return self._templates[provider.name if self._skills else ""]
 
     def _make_templates(self) -> None:
-        root, temp = self._settings.root, self._temp_root
         with ExitStack() as undo:
-            plain = WorkspaceTemplate.build(root, temp, hidden=self._hidden)
-            undo.callback(remove_tree, plain.path)
+
+            def new() -> Path:
+                folder = self.folders.new()
+                undo.callback(remove_tree, folder)
+                return folder
+
+            plain = WorkspaceTemplate.build(
+                self._settings.root, self.folders.root, hidden=self._hidden, path=new()
+            )
             made = {"": plain}
             for one in self._providers.values() if self._skills else ():
                 stage = partial(stage_skills, provider=one, skills=self._skills, keys=plain.keys)
-                made[one.name] = plain.derive(stage)
-                undo.callback(remove_tree, made[one.name].path)
+                made[one.name] = plain.derive(stage, new())
             undo.pop_all()
         self._offered = find_offered(plain.path, self._providers.values(), self._skills)
         self._templates = made
@@ -276,6 +286,11 @@ def _known_skill_folders() -> list[str]:
 
 def _remove(folder: Path) -> list[str]:
     return [f"could not be removed: {failure}" for failure in remove_tree(folder)]
+
+
+def find_temp_root(settings: RunSettings) -> Path:
+    """Where a batch makes its folders."""
+    return choose_temp_root(settings.root, temp_candidates(settings.environ))
 
 
 def temp_candidates(environ: Mapping[str, str]) -> list[str]:

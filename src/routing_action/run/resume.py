@@ -22,6 +22,7 @@ from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
 from routing_action.run.process.descendants import sweep_survivors
 from routing_action.run.settings import RunSettings, agent_templates
+from routing_action.run.workspace.leftovers import LIST_FILE, remove_leftovers
 
 MOST_BATCHES = 50
 """How many batches are searched for what was left running, the newest first."""
@@ -88,6 +89,30 @@ def end_survivors(journal: Journal, artifacts_root: Path, ports: Ports) -> None:
         ports.write_error(
             f"routing-action: ended {survivor}, which a killed batch had left running"
         )
+
+
+def remove_left_folders(
+    journal: Journal, artifacts_root: Path, temp_root: Path, ports: Ports
+) -> None:
+    """Remove the workspaces and homes of killed batches, this one and others beside it.
+
+    A batch that runs holds its journal, and keeps its folders.
+    """
+    removed = remove_leftovers(journal.path.parent, temp_root) if journal.earlier else 0
+    for path in _newest_journals(artifacts_root):
+        if not os.path.lexists(path.parent / LIST_FILE):
+            continue
+        try:
+            held = Journal.reopen(path)
+        except (OSError, DocumentError, UsageError):
+            continue
+        try:
+            removed += remove_leftovers(path.parent, temp_root)
+        finally:
+            held.close()
+    if removed:
+        count = "1 folder" if removed == 1 else f"{removed} folders"
+        ports.write_error(f"routing-action: removed {count} that a killed batch had left")
 
 
 def read_dead(path: Path) -> EarlierRun | None:

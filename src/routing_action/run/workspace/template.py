@@ -51,12 +51,18 @@ class WorkspaceTemplate:
 
     @classmethod
     def build(
-        cls, repository: Path, temp_root: Path, *, hidden: Iterable[Path | str] = ()
+        cls,
+        repository: Path,
+        temp_root: Path,
+        *,
+        hidden: Iterable[Path | str] = (),
+        path: Path | None = None,
     ) -> WorkspaceTemplate:
         """Make a template of a repository, or of any folder, below the temporary folder.
 
         `hidden` are the answer keys of this batch (case file, baseline, artifacts root, output
         files), absolute or relative to the repository; the default places are hidden anyway.
+        `path` is a new folder for it; without one it makes its own.
         Raises HarnessError where the repository cannot be read, or there is no room.
         """
         source = repository.resolve()
@@ -70,20 +76,22 @@ class WorkspaceTemplate:
             )
         keys = AnswerKeys.of(source, hidden)
         tree = read_repository(source, keys)
-        path = new_folder(temp_root)
+        path = path or new_folder(temp_root)
         with _removed_on_error(path):
             notes = (*tree.notes, *copy_tree(tree, path))
             _commit(path)
             seal = seal_tree(path)
         return cls(path, keys, seal, notes)
 
-    def derive(self, prepare: Callable[[Path], Sequence[str]]) -> WorkspaceTemplate:
+    def derive(
+        self, prepare: Callable[[Path], Sequence[str]], path: Path | None = None
+    ) -> WorkspaceTemplate:
         """A second template that holds what `prepare` does to a copy, in its one commit.
 
         `prepare` gets the copy's folder and gives notes; it is how skills are staged. The new
-        template has a random folder of its own beside this one.
+        template has `path`, a new folder, or a random one of its own beside this one.
         """
-        path = new_folder(self.path.parent)
+        path = path or new_folder(self.path.parent)
         with _removed_on_error(path):
             _copy(self.path, path)
             remove_tree(path / ".git")
