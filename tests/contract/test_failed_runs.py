@@ -103,7 +103,12 @@ def failed(agent: str, message: str, status: int | None = None, **fields: str) -
         ("You have no quota", 402, "quota"),
         ("Your workspace is out of credits. Add credits to continue.", None, "quota"),
         ("Claude usage limit reached|1751011200", 429, "quota"),
+        ("Rate limit exceeded: free-models-per-day. Add 10 credits", 429, "quota"),
+        ("Your account does not have enough credits", None, "quota"),
+        ("Quota exceeded for the metric 'Requests per minute'", 429, "rate_limit"),
+        ("You are not out of credits: slow down", 429, "rate_limit"),
         # fields before words
+        ("our usage limit was lost: 503 Service Unavailable", None, "server_error"),
         ("the billing service failed", 500, "server_error"),
         ("usage limit lookup failed: invalid token", 401, "auth"),
         ("Overloaded", 529, "server_error"),
@@ -163,6 +168,15 @@ def test_s1_the_clis_code_comes_before_its_words() -> None:
     """An overloaded service that speaks of limits is overloaded."""
     run = failed("claude", "we are near our usage limit", kind="overloaded_error")
     assert run.outcome() is Outcome.SERVER_ERROR
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["limit or ", "not your ", "usage limit, ", "resets ", "1:11:", "daily ", "n't hit your "],
+)
+def test_s1_a_long_hostile_message_costs_bounded_work(text: str) -> None:
+    """Words that are repeated without end are sorted like any others."""
+    assert classify_failure(text * 3_000)
 
 
 # ---- when it lifts

@@ -248,3 +248,10 @@ def test_s15_a_load_behind_noise_on_its_line_is_seen(agent: str) -> None:
     lines = recorded(agent)
     stdout = joined([lines[0], *(b"[mcp] tick " + line for line in lines[1:])])
     assert judged(agent, stdout).disallowed_hits == (LOADED,)
+
+
+@pytest.mark.parametrize("text", ["1:11:", "a:", "[x]", "- ", "2026-05-21 ", '{"a":', "[{", '\\"'])
+def test_s4_what_looks_like_the_form_of_a_log_costs_bounded_work(text: str) -> None:
+    """A line of nothing else is text, however long it is."""
+    stdout = joined([b"Starting.", text.encode() * 20_000, text.encode() * 50 + b'! {"type":"x"}'])
+    assert read("claude", stdout).reading.is_record_stream is False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -211,7 +212,13 @@ def test_s4_a_run_says_at_its_start_that_a_template_prints_plain_text(
     scripts: Scripts, agent: str, template: str, flag: str
 ) -> None:
     """It names the option, and how many cases cannot be measured without it."""
-    scripts.project.variables |= {f"AGENT_{agent.upper()}_TEMPLATE": template, "PATH": "/nowhere"}
+    programs = scripts.folder / "bin"
+    programs.mkdir()
+    (programs / "git").symlink_to(shutil.which("git") or "git")  # and no agent
+    scripts.project.variables |= {
+        f"AGENT_{agent.upper()}_TEMPLATE": template,
+        "PATH": str(programs),
+    }
     done = scripts.run({"no-load": "", "yes": ""}, agent=agent)
     line = f"{agent}: AGENT_{agent.upper()}_TEMPLATE has no {flag}, and plain text shows no load"
     assert (line in done.stderr) == bool(flag)

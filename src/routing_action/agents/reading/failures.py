@@ -15,7 +15,8 @@ from routing_action.evidence.transcript import LONGEST_PAUSE, ApiFailure
 
 _STATUS = re.compile(
     r"(?:\b(?:status(?: code)?|HTTP|last error|code|rejected|failed)|error)[\\\"':\s(]*([45]\d\d)\b"
-    r"|^\W{0,4}([45]\d\d) ?[A-Z{\"]",
+    r"|(?:^\W{0,4}|\b)([45]\d\d) (?:Too Many|Unauthorized|Forbidden|Payment|Internal|Bad|Service"
+    r"|Gateway|Request Entity)|^\W{0,4}([45]\d\d) ?[A-Z{\"]",
     re.IGNORECASE,
 )
 _THROTTLED = re.compile(r"overloaded|high demand|at capacity", re.IGNORECASE)
@@ -31,17 +32,18 @@ _CLOCK = re.compile(
     r"|reached\|\d{10}",
     re.IGNORECASE,
 )
+_MINUTE = re.compile(r"per[ _-]?min", re.IGNORECASE)
 _TOPIC = (
-    r"(?:(?:usage|session|daily|weekly|monthly|hourly|rate|plan|account|billing|quota|credits?"
-    r"|spending|authentication|credentials?|limits?|balance)\b[ -]?){1,4}"
+    r"(?>(?>usage|session|daily|weekly|monthly|hourly|rate|plan|account|billing|quota|credits?"
+    r"|spending|authentication|credentials?|limits?|balance)\b[ -]?){1,4}+"
 )
-_TOPICS = rf"{_TOPIC}(?:(?:,|/| ?\b(?:or|and)\b)+ ?(?:your |an? |the )?{_TOPIC})*"
+_TOPICS = rf"(?>{_TOPIC}(?>(?>,|/| ?\b(?:or|and)\b)++ ?(?:your |an? |the )?{_TOPIC})*+)"
 _NOT = (
     r"(?:\bnot\b|n['’]t\b|\bnever\b|\brather than\b|\bunrelated\b|\bnothing to do\b|\binstead of\b)"
 )
 _DENIED = re.compile(
-    rf"{_NOT}(?: (?:an?|the|your|any|about|related|caused|due|because|of|by|to|with|yet"
-    rf"|hit|reached|exceeded|exhausted|used up)\b)* {_TOPICS}"
+    rf"{_NOT}(?: (?:an?|the|your|any|about|related|caused|due|because|out|of|by|to|with|yet"
+    rf"|hit|reached|exceeded|exhausted|used up)\b)*+ {_TOPICS}"
     rf"|\bno {_TOPIC}(?:problem|issue|error)s?\b"
     rf"|{_TOPICS}(?:is|are|was|were|has|have|did)?(?:n['’]t| not| never)(?: been| yet)*"
     r" (?:reached|exceeded|exhausted|hit|used up|the (?:cause|reason|problem))",
@@ -64,7 +66,7 @@ _SEARCHED = 4_000
 def status_in(message: str) -> int | None:
     """The HTTP status that an error message of a CLI names, None where it names none."""
     match = _STATUS.search(message)
-    return int(match[1] or match[2]) if match else None
+    return int(next(filter(None, match.groups()))) if match else None
 
 
 def classify_failure(
@@ -130,8 +132,8 @@ def _limit(text: str, seconds: float | None, *, is_quota: bool) -> ApiFailure:
     if any(one.firm and one.pattern.search(said) for one in WORDINGS):
         return ApiFailure.QUOTA
     wait = retry_after_in(said) if seconds is None else seconds
-    if wait is None and _CLOCK.search(said):
-        return ApiFailure.QUOTA
+    if wait is None and (_CLOCK.search(said) or _MINUTE.search(said)):
+        return ApiFailure.QUOTA if _CLOCK.search(said) else ApiFailure.RATE_LIMIT
     late = is_quota if wait is None else wait > LONGEST_PAUSE
     return ApiFailure.QUOTA if late else ApiFailure.RATE_LIMIT
 

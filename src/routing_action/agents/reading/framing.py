@@ -24,14 +24,14 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]')
 _CUT_LINE = re.compile(r"^\S+ (?:stdout|stderr) (?P<end>[PF]) ")
 """CRI logging, kubernetes.io, 'Logging Architecture': P is a part of a line, F its last one."""
 _LOG_PREFIX = re.compile(
-    r"(?:\s*(?:"
+    r"(?>\s*(?>"
     r"\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z| ?[+-]\d\d:?\d\d)?"  # a date and a time
     r"|[A-Z][a-z]{2} +\d{1,2} [\d:.]{8,15}"  # the same in syslog
     r"|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?"  # a time alone
     r"|\[[^\[\]{}]{1,60}\]|\([^(){}]{1,60}\)|<[^<>{}]{1,60}>"
     r"|[\w./-]+(?:\[[\w.]+\])?\s*[|:>]|std(?:out|err)\b|[FP]\b"
     r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|LOG)\b|[|>#:-]"
-    r"))+\s*"
+    r"))++\s*"
 )
 
 
