@@ -67,7 +67,8 @@ class ClaudeReader(RecordReader):
     def _release(self, thread: str = "") -> list[EvidenceLine]:
         """The loads that are held, of one conversation or of all."""
         threads = [thread] if thread else list(self._loaded)
-        return [load for one in threads for load in self._loaded.pop(one, [])]
+        held = [load for one in threads for load in self._loaded.pop(one, [])]
+        return [load for load in held if self._is_open(load)]
 
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Dispatch by type; deltas and system lines prove nothing."""
@@ -197,7 +198,12 @@ class ClaudeReader(RecordReader):
         loads = [line for line in found if line.kind is LineKind.LOAD]
         if loads:
             self._loaded.setdefault(_thread(record), []).extend(loads)
-        return [line for line in found if line.kind is not LineKind.LOAD]
+        return [line for line in found if line not in loads or not self._is_open(line)]
+
+    def _is_open(self, load: EvidenceLine) -> bool:
+        """True where the folder could tell that another skill than the called one was loaded."""
+        several = self.summary.catalogue is not None or len(self.context.skills.skills) > 1
+        return several or ":" in load.skill
 
     def _base_directory(self, text: str, record: Record) -> list[EvidenceLine]:
         """The synthetic text after a proven load tells the folder, and so the skill, of it."""

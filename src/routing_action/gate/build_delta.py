@@ -11,7 +11,7 @@ from typing import Any
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence
-from routing_action.corpus.naming import bare_name, fold
+from routing_action.corpus.naming import bare_name, skill_key
 from routing_action.gate.changes import Change
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
@@ -165,11 +165,12 @@ def _skills_at_stake(
         if row.measured and row.measured.status is Status.FAIL:
             one = row.measured.row
             for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):
-                stakes.setdefault(row.pair[1], set()).add(fold(bare_name(token)))
+                stakes.setdefault(row.pair[1], set()).add(skill_key(bare_name(token)))
     found: dict[tuple[str, str], dict[str, None]] = {}
     for batch in batches:
         for skill in batch.skills:
-            agents = [name for name in skill.agents if fold(skill.name) in stakes.get(name, ())]
+            names = {skill_key(skill.name), skill_key(skill.declared_name)}
+            agents = [one for one in skill.agents if names & stakes.get(one, set())]
             if agents and skill.description:
                 found.setdefault((skill.name, skill.description), {}).update(dict.fromkeys(agents))
     for (name, description), own in sorted(found.items()):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from routing_action.corpus.baseline import Status
-from routing_action.corpus.naming import bare_name, fold
+from routing_action.corpus.naming import bare_name, skill_key
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
@@ -48,7 +48,7 @@ def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> lis
         if row.got is Status.PASS and not row.gates:
             passing.setdefault(row.case_id, []).append(row.agent)
     skills = {
-        (agent, fold(skill.name)): skill
+        (agent, skill_key(skill.name)): skill
         for skill in reversed(delta.skills)
         for agent in skill.agents
     }
@@ -99,14 +99,14 @@ def _purposes(known: _Skills, row: DeltaEntry) -> Iterator[Values]:
     """What the files of the wanted skills, then of those that were used, say: when to use them."""
     if not row.gates or row.got is not Status.FAIL:
         return
-    wanted = dict.fromkeys(fold(bare_name(token)) for token in row.missing_evidence)
+    wanted = dict.fromkeys(skill_key(bare_name(token)) for token in row.missing_evidence)
     used = dict.fromkeys(
-        fold(bare_name(token)) for token in (*row.disallowed_hits, *row.loaded_skills)
+        skill_key(bare_name(token)) for token in (*row.disallowed_hits, *row.loaded_skills)
     )
     found = [known[row.agent, name] for name in {**wanted, **used} if (row.agent, name) in known]
     for skill in found[:_MOST_TOKENS]:
         text = cut(skill.description, _PURPOSE_WIDTH)
-        yield {"name": skill.name, "wanted": fold(skill.name) in wanted, "text": text}
+        yield {"name": skill.name, "wanted": skill_key(skill.name) in wanted, "text": text}
 
 
 def _wanted(missing: Sequence[str]) -> tuple[str, ...]:

@@ -193,13 +193,14 @@ class OfferedSkill(_Model):
     """A skill that lay where agents look: the name of its folder, and what its file says.
 
     `path` is the folder, relative to what the agents worked in. `description` is the one of the
-    frontmatter, "" where there is none.
+    frontmatter, "" where there is none; `declared_name` its name, where that is another one.
     """
 
     name: str
     agents: tuple[str, ...]
     path: str
     description: str
+    declared_name: str = ""
 
 
 class BatchHead(_Model):

@@ -67,10 +67,7 @@ async def run_batch(
     quiet = settings.outputs.no_progress
     lifecycle = LifecycleLog(ports.write_error, ports.now, batch_run_id, quiet, ports.observer)
     lifecycle.artifact_dir(str(folder.path))
-    if earlier is None:
-        tell_killed(folder.path.parent, folder.path, ports)
-    end_survivors(journal, folder.path.parent, ports)
-    remove_left_folders(journal, folder.path.parent, find_temp_root(settings), ports)
+    _end_what_was_left(settings, parts, journal)
     # In a replay nothing is spent, and no agent is stopped.
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
@@ -109,6 +106,15 @@ async def run_batch(
     for line in _closing_notes(runner, results.results):
         lifecycle.note(line)
     return Batch(results, folder, code, reason)
+
+
+def _end_what_was_left(settings: RunSettings, parts: Parts, journal: Journal) -> None:
+    """Of batches that were killed: their processes, and their folders with copied logins."""
+    folder, ports = parts.folder.path, parts.ports
+    if journal.earlier is None:
+        tell_killed(folder.parent, folder, ports)
+    end_survivors(journal, folder.parent, ports)
+    remove_left_folders(journal, folder.parent, find_temp_root(settings), ports)
 
 
 def _header(

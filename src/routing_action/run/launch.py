@@ -12,9 +12,7 @@ from pathlib import Path
 
 from routing_action.agents.discovery import all_providers
 from routing_action.agents.provider import Provider, ReadContext
-from routing_action.corpus.case import Origin, expectations_for
 from routing_action.corpus.units import Unit
-from routing_action.errors import HarnessError
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
 from routing_action.run.known_skills import index_staged
@@ -31,18 +29,8 @@ from routing_action.run.workspace.agent_home import (
 )
 from routing_action.run.workspace.custody import Custody
 from routing_action.run.workspace.leftovers import TempFolders
-from routing_action.run.workspace.missing_skills import (
-    explain_missing,
-    find_missing_skills,
-    is_pointer,
-)
-from routing_action.run.workspace.staging import (
-    SKILL_FILE,
-    StagedSkills,
-    find_skills,
-    stage_skills,
-    staged_skills,
-)
+from routing_action.run.workspace.missing_skills import find_missing_skills, refuse_missing
+from routing_action.run.workspace.staging import find_skills, stage_skills, staged_skills
 from routing_action.run.workspace.template import (
     WorkspaceTemplate,
     choose_temp_root,
@@ -133,7 +121,7 @@ class LiveLauncher:
             workspace, notes = self._workspace(provider, folder)
             home = self._home(provider, folder)
             staged = staged_skills(workspace, provider, _known_skill_folders())
-            self._refuse_missing(unit, provider, staged)
+            refuse_missing(unit.case, provider, staged, self._missing[provider.name])
             model = self._settings.provider_models.get(provider.name)
             limits = limit_arguments(provider, self._settings.limits)
             launch = Launch(
@@ -180,20 +168,6 @@ class LiveLauncher:
         if not left:
             self.folders.close()
         return left
-
-    def _refuse_missing(self, unit: Unit, provider: Provider, staged: StagedSkills) -> None:
-        """Nothing is learned of a skill that is not here: neither its use nor its absence."""
-        expected = expectations_for(
-            unit.case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
-        )
-        groups = [
-            *(one.names for one in expected.requirements if one.origin is not Origin.LEGACY),
-            *expected.disallowed.values(),
-        ]
-        whole = [one.name for one in staged.skills if not is_pointer(one.path / SKILL_FILE)]
-        why = explain_missing(groups, whole, self._missing[provider.name])
-        if why:
-            raise HarnessError(why)
 
     def _take_away(self, folder: Path, workspace: Path) -> list[str]:
         """Remove what a unit had; of a kept one the home alone, since logins may lie in there."""

@@ -29,12 +29,7 @@ def find_offered(
             agents.setdefault((skill.name, path), []).append(provider.name)
             files[skill.name, path] = skill.path / SKILL_FILE
     return tuple(
-        OfferedSkill(
-            name=name,
-            agents=tuple(agents[name, path]),
-            path=path,
-            description=_describe(name, files[name, path]),
-        )
+        _describe(name, path, tuple(agents[name, path]), files[name, path])
         for name, path in sorted(agents)[:MOST_SKILLS]
     )
 
@@ -53,7 +48,14 @@ def _skills_of(
                 yield skill.path.relative_to(tree).as_posix(), skill
 
 
-def _describe(name: str, file: Path) -> str:
-    """The description on one line; where it is longer than the specification allows, its start."""
-    text = " ".join(read_skill_file(name, file).description.split())
-    return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
+def _describe(name: str, path: str, agents: tuple[str, ...], file: Path) -> OfferedSkill:
+    """With its description on one line; of one that is longer than allowed, its start."""
+    found = read_skill_file(name, file)
+    text = " ".join(found.description.split())
+    return OfferedSkill(
+        name=name,
+        agents=agents,
+        path=path,
+        description=text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…",
+        declared_name="" if found.name == name else found.name[:MAX_DESCRIPTION],
+    )

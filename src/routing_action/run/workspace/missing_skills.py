@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from routing_action.agents.provider import Provider
+from routing_action.corpus.case import Case, Origin, expectations_for
 from routing_action.corpus.naming import bare_name, fold
+from routing_action.errors import HarnessError
 from routing_action.files.plain_files import read_head
 from routing_action.git.command import find_work_tree, run_git
-from routing_action.run.workspace.staging import SKILL_FILE
+from routing_action.run.workspace.staging import SKILL_FILE, StagedSkills
 from routing_action.run.workspace.visible_files import shown
 
 _GITLINK = "160000"
@@ -70,23 +73,26 @@ def find_missing_skills(repository: Path, folders: Iterable[str]) -> tuple[Missi
     return tuple({one.path: one for one in found}.values())
 
 
-def explain_missing(
-    wanted: Iterable[Sequence[str]], offered: Iterable[str], missing: Sequence[MissingSkill]
-) -> str:
-    """Why one of the skills that a case is about is not here; "" where that explains nothing.
+def refuse_missing(
+    case: Case, provider: Provider, staged: StagedSkills, missing: Sequence[MissingSkill]
+) -> None:
+    """Raise HarnessError where the case is about a skill that the checkout has not.
 
-    `wanted` are the names of each skill. A folder of skills that is gone as a whole explains each
-    skill that is offered nowhere.
+    Nothing is learned of it: neither its use nor its absence. A folder of skills that is gone as a
+    whole explains each skill that is offered nowhere.
     """
-    here = {fold(name) for name in offered}
-    for tokens in wanted:
+    expected = expectations_for(
+        case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
+    )
+    wanted = [one.names for one in expected.requirements if one.origin is not Origin.LEGACY]
+    whole = (one.name for one in staged.skills if not _is_pointer(one.path / SKILL_FILE))
+    here = set(map(fold, whole))
+    for tokens in (*wanted, *expected.disallowed.values()):
         names = {fold(bare_name(token)) for token in tokens}
-        if not names.isdisjoint(here):
-            continue
-        for one in missing:
-            if not one.name or fold(one.name) in names:
-                return f"the skill {tokens[0]} is missing in this checkout: {one}"
-    return ""
+        gone = (one for one in missing if not one.name or fold(one.name) in names)
+        found = next(gone, None) if names.isdisjoint(here) else None
+        if found is not None:
+            raise HarnessError(f"the skill {tokens[0]} is missing in this checkout: {found}")
 
 
 def _read_checkout(root: Path) -> _Checkout:
@@ -155,7 +161,7 @@ def _why_gone(checkout: _Checkout, path: str) -> str:
             waiting.extend(target.split("/")[::-1])
     else:
         return _leads(link, "back to itself")
-    is_whole = not is_pointer(checkout.root.joinpath(*position))
+    is_whole = not _is_pointer(checkout.root.joinpath(*position))
     return "" if is_whole else f"it is a pointer of Git LFS, not the file; {_ADVICE['lfs']}"
 
 
@@ -187,6 +193,6 @@ def _target(path: Path) -> str | None:
         return None
 
 
-def is_pointer(path: Path) -> bool:
+def _is_pointer(path: Path) -> bool:
     """True for what Git LFS leaves in place of a file that it did not fetch."""
     return read_head(path, len(_LFS_HEAD)) == _LFS_HEAD
