@@ -11,6 +11,7 @@ from pathlib import Path
 from routing_action.agents.provider import Provider, ReadContext, Reader
 from routing_action.evidence.evidence import EvidenceCollector, as_log_line
 from routing_action.evidence.transcript import EndedBy, Reading, Usage
+from routing_action.evidence.unavailable import find_refusal
 from routing_action.files.redaction import Redactor
 from routing_action.run.logs.session_logs import read_log_tails
 from routing_action.run.output.capture import MemorySink
@@ -102,6 +103,8 @@ def supplement_reading(
         return reading
     if reading.catalogue is None:
         known = staged.names or (() if staged.notes else None)
+        if known:
+            known = tuple(name for name in known if not find_refusal(reading, (name,)))
         reading = replace(reading, catalogue=known)
     if reading.usage is None or reading.usage.input_tokens is None:
         usage = _logged_usage(provider, home)
