@@ -145,7 +145,9 @@ def test_s8_codex_prose_on_standard_error_refuses_nothing() -> None:
     line = f"The skill {SKILL} was not loaded."
     assert not is_unavailable(judge_run("codex", NEGATIVE, b"Done.\n", line.encode()))
     logged = f"{LOG}: failed to load skill {FILE}: invalid YAML"
-    assert is_unavailable(judge_run("codex", NEGATIVE, b"Done.\n", logged.encode()))
+    assert is_unavailable(
+        judge_run("codex", NEGATIVE, run_of("codex", say("codex", "Done.")), logged.encode())
+    )
 
 
 @each_agent

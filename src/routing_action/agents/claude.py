@@ -238,8 +238,7 @@ class ClaudeReader(RecordReader):
 
     def _failed(self, message: str, record: Record) -> None:
         """A final failure; where its own fields do not say which, it is what was being retried."""
-        pending = self.summary.retrying
-        kind = as_text(record.get("error")) or self._kind
+        pending, kind = self.summary.retrying, as_text(record.get("error")) or self._kind
         self.fail(message, kind=kind, status=record.get("api_error_status"))
         if self.summary.failure is ApiFailure.API_ERROR and pending is not None:
             self.note(failure=pending)
@@ -247,14 +246,9 @@ class ClaudeReader(RecordReader):
     def _usage(self, record: Record) -> None:
         """The last result stands: with sub-agents each result repeats the whole."""
         usage = as_record(record.get("usage"))
-        self.note(
-            usage=Usage(
-                input_tokens=as_count(usage.get("input_tokens")),
-                output_tokens=as_count(usage.get("output_tokens")),
-                cached_input_tokens=as_count(usage.get("cache_read_input_tokens")),
-            ),
-            cost_usd=as_amount(record.get("total_cost_usd")),
-        )
+        fields = ("input_tokens", "output_tokens", "cache_read_input_tokens")
+        counts = [as_count(usage.get(name)) for name in fields]
+        self.note(usage=Usage(*counts), cost_usd=as_amount(record.get("total_cost_usd")))
 
 
 def _thread(record: Record) -> str:
@@ -284,12 +278,10 @@ PROVIDER = Provider(
     reader=ClaudeReader,
     home_variables={"CLAUDE_CONFIG_DIR": ".claude"},
     set_variables={
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1",
+        **dict.fromkeys("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC IS_SANDBOX".split(), "1"),
+        **dict.fromkeys("DISABLE_AUTOUPDATER DISABLE_TELEMETRY".split(), "1"),
         "DISABLE_ERROR_REPORTING": "1",
         "CLAUDE_CODE_MAX_RETRIES": "2",
-        "IS_SANDBOX": "1",
     },
     credential_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
     pass_variables=(
