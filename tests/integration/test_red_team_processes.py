@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,51 @@ def test_g6_what_an_agent_prints_itself_is_read_whole(change: PullRequest) -> No
     assert change.check().conclusion == "success"
     sizes = [path.stat().st_size for path in change.gate.legs.rglob("*.stdout")]
     assert max(sizes) > 3_000_000
+
+
+HIDDEN = """
+import ctypes, os, signal, sys, time
+way, pids = sys.argv[1:]
+def fork():
+    if os.fork(): os._exit(0)
+fork(); os.setsid(); fork()
+if way == "subreaper": ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+if way == "renamed": ctypes.CDLL(None).prctl(15, b"kworker/0:1", 0, 0, 0)
+if way == "deaf":
+    for number in (1, 2, 3, 15): signal.signal(number, signal.SIG_IGN)
+if way == "family" and os.fork() == 0: os.setsid()
+if way == "subreaper" and os.fork() == 0:
+    os.setsid(); fork()
+os.closerange(0, 64)
+for beat in range(12_000):
+    with open(pids, "a") as file: file.write(f"{os.getpid()}\\n")
+    if way == "stopped": os.kill(os.getpid(), signal.SIGSTOP)
+    if way == "again": fork()
+    time.sleep(0.05)
+"""
+"""Leaves session and environment behind, says under which numbers it lives, and stays."""
+
+
+@pytest.mark.parametrize(
+    "way", ["plain", "subreaper", "renamed", "deaf", "family", "stopped", "again"]
+)
+def test_g2_what_hides_is_gone_before_the_results_stand(change: PullRequest, way: str) -> None:
+    """However it hides: beside another unit too, and before anybody can upload anything."""
+    attack, pids = change.folder / "hidden.py", change.folder / "pids"
+    attack.write_text(HIDDEN, encoding="utf-8")
+    command = shlex.join([sys.executable, str(attack), way, str(pids)])
+    hide = f"env -i setsid {command} </dev/null >/dev/null 2>&1"
+    change.propose(stolen(f"{hide}; until [ -s '{pids}' ]; do sleep 0.02; done"))
+    assert change.check().is_red
+    assert pids.read_text("ascii").strip()
+    assert running(str(attack)) == []
+
+
+def running(word: str) -> list[str]:
+    """The processes that were started with a word."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if word.encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
