@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.measure import Row, divide, run_measured, take_turns
 from benchmarks.units import GIT
 from routing_action.files.removal import remove_tree
+from routing_action.run.workspace.seal import find_change
 from routing_action.run.workspace.template import WorkspaceTemplate
 
 FILES, FOLDERS = 10_000, 500
@@ -64,6 +65,9 @@ def _copy(source: Path, targets: Iterator[Path]) -> tuple[float, float]:
 def _make_workspace(template: WorkspaceTemplate, targets: Iterator[Path]) -> tuple[float, float]:
     began = time.perf_counter()
     workspace = template.make_workspace(next(targets))
+    change = find_change(workspace, template.seal)  # as before each start
+    if change:
+        raise ValueError(change)
     made = time.perf_counter()
     remove_tree(workspace)
     return made - began, time.perf_counter() - made

@@ -22,6 +22,7 @@ _INSTRUCTIONS = (
     ".claude/CLAUDE.md",
 )
 _MACHINE_WIDE = ("/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/opencode")
+_SCRIPTS = (".py", ".pyz", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php", ".sh", ".jar")
 _MOST_FILES = 20_000
 _MOST_SHEBANG = 256
 
@@ -64,8 +65,7 @@ def watch_program(argv: Sequence[str], search: str | None) -> tuple[Watch, ...]:
 
     `search` is the agent's PATH. Files that are named relative to the workspace are part of that.
     """
-    files = list(_program_files(argv, search))
-    package = [path for file in files for path in _package_files(Path(file))]
+    package = [path for file in _program_files(argv, search) for path in _package_files(Path(file))]
     return Watch(lambda: _program_files(argv, search)), Watch(lambda: package)
 
 
@@ -76,18 +76,13 @@ def watch_instructions(folder: Path) -> Watch:
 
 
 def _program_files(argv: Sequence[str], search: str | None) -> Iterator[str]:
-    """The program, what it starts by name (`env`, `npx`), and the first file that it is given.
-
-    Files after that are data.
-    """
-    for place, word in enumerate(argv):
-        file = shutil.which(word, path=search) or word
-        if file.startswith("/") and os.path.isfile(file):  # noqa: PTH113 - it may be too long
+    """The program, what it starts by name (`env`, `npx`), and scripts; other files are data."""
+    for word in argv:
+        file = shutil.which(word, path=search) or (word if word.endswith(_SCRIPTS) else "")
+        if os.path.isabs(file):  # noqa: PTH117 - one that is relative lies in the workspace
             yield from _with_target(file)
             for interpreter in _interpreters(file, search):
                 yield from _with_target(interpreter)
-        if place and file == word and Path(word).is_absolute():
-            return
 
 
 def _with_target(path: str) -> tuple[str, str]:
