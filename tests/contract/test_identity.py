@@ -31,6 +31,7 @@ FOLDER, DECLARED = "pp", "Pair Programming"
 TREE = ReadContext(
     skills=SkillIndex([KnownSkill(FOLDER, DECLARED), KnownSkill("release-notes", "release-notes")])
 )
+NONE = ReadContext()
 COMPOSED = unicodedata.normalize("NFC", "menü-prüfung")
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
 each_agent = pytest.mark.parametrize("agent", AGENTS)
@@ -132,6 +133,14 @@ def test_s5_shown_frontmatter_links_name_and_folder(name: str) -> None:
     """Codex reads the file itself, whose first lines declare the name."""
     run = called("codex", DECLARED, FOLDER)
     assert is_the_skill(both_ways("codex", run, name, ReadContext()))
+
+
+@pytest.mark.parametrize("name", ["pair-programming", "Pair Programming"])
+def test_s5_a_display_name_stands_in_copilots_plain_text_too(name: str) -> None:
+    """Its older releases print one line for a call, with the name in it as it is."""
+    assert is_the_skill(both_ways("copilot", "● skill(Pair Programming)\n".encode(), name, NONE))
+    failed = "✗ skill(Pair Programming) Skill not found\n".encode()
+    assert read("copilot", failed, tokens=(name,)).tier(name) == 2
 
 
 # ---- names that fit two skills

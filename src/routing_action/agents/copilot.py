@@ -40,8 +40,8 @@ _FAMILIES = (
     "mcp.",
     "pending_messages.",
 )
-_LOADED_LINE = re.compile(r"● skill\((?P<skill>[^()\s]+)\)\s*")
-_FAILED_LINE = re.compile(r"✗ skill\((?P<skill>[^()\s]+)\).*")
+_LOADED_LINE = re.compile(r"● skill\((?P<skill>[^()\s][^()]*)\)\s*")
+_FAILED_LINE = re.compile(r"✗ skill\((?P<skill>[^()\s][^()]*)\).*")
 _TEXT_NOTE = (
     "a load was read from plain text, where the agent's own words can look the same; "
     "start copilot with `--output-format json`"

@@ -31,6 +31,7 @@ _SKILL_PATHS = re.compile(
 )
 _ROOTS = re.compile(r"(?<![^\s'\"`,;|&()<>={}])[\w./~:-]{0,200}?\bskills(?=[/\s'\"`,;){]|$)")
 _HEAD = 10_000
+_FEW = 100
 _MOST = 1_000
 """Files of one command, and errors in its output, that are looked at: the work stays bounded."""
 
@@ -136,7 +137,7 @@ def _by_output(
         folders = {one.folder for name in shown.names for one in known.named(name)} | shown.names
         named += [
             _in(reads.cwd, f"{root[0]}/{folder}/SKILL.md")
-            for folder in sorted(folders)
+            for folder in sorted(folders)[:_FEW]
             if root
             and not any(skill_folder(path)[-1:] == (folder,) for path in named)
             and re.search(rf"(?<![\w-]){re.escape(folder)}(?![\w-])", text)
