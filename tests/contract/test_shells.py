@@ -134,6 +134,20 @@ def test_s7_lists_of_powershell_are_judged_too(script: str) -> None:
     assert powershell_loads(script, "nothing of it\n") == []
 
 
+@pytest.mark.parametrize("command", [f"type {W1}", f'more "{W1}"', f"cmd.exe /c type {W1}"])
+def test_s7_the_prompt_of_windows_prints_files_too(command: str) -> None:
+    """A backslash separates folders there."""
+    assert read("codex", run_of("codex", *codex_shell(command, T1))).evidence.loads == [ONE]
+
+
+def test_s7_several_files_are_told_by_their_declared_names() -> None:
+    """Which differ from the folders, as the staged files say."""
+    named = ReadContext(skills=SkillIndex([KnownSkill("x1", ONE), KnownSkill("x2", TWO)]))
+    command = "cat .agents/skills/x1/SKILL.md .agents/skills/x2/SKILL.md"
+    assert loads(command, T1 + T2, named) == ["x1", "x2"]
+    assert loads(command, T1, named) == ["x1"]
+
+
 @pytest.mark.parametrize(
     "command",
     [

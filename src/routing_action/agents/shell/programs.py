@@ -25,7 +25,7 @@ INLINE = frozenset(
 )
 _CMDLET = re.compile(
     r"(?<![\w-])(?:(?:Get|Set|Join|Select|ForEach|Out|Write|Push|Resolve)-[A-Z][a-z]+"
-    r"|\[(?:System\.)?IO\.File\])",
+    r"|\[(?:System\.)?IO\.File\])|\\SKILL\.md",
     re.IGNORECASE,
 )
 _FROM_START = re.compile(r"(?:^|\s)(?:-n|-c|--lines|--bytes)[ =]?\+[01](?:\s|$)|^\+[01]\b")
@@ -61,7 +61,7 @@ def is_known(program: str) -> bool:
 
 
 def is_powershell(command: str) -> bool:
-    """True for a script of PowerShell that no program carries."""
+    """True for a script of PowerShell, or with paths of Windows, that no program carries."""
     first = program_name(next(iter(command.split()), "").strip("'\""))
     carried = first in POSIX_SHELLS or first in OTHER_SHELLS
     return not carried and _CMDLET.search(command) is not None
