@@ -68,6 +68,7 @@ def powershell_loads(script: str, output: str) -> list[str]:
         f"proxychains4 -q sed -n '1,200p' {P1}",
         f"uv run python -c \"print(open('{P1}').read())\"",
         f"mdcat {P1}",
+        f"awk 1 {P1}",
         f"cat {P1} | glow -",
         f"dd if={P1} status=none",
         f"echo {P1} | xargs cat",

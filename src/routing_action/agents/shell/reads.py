@@ -228,7 +228,8 @@ class _State:
         late = segment.cut or skips_first_lines(program, [word.text for word in arguments])
         candidates = plain_arguments(arguments)
         if program in SCRIPTED and not script_is_option(arguments):
-            candidates = candidates[1:]
+            script = next((word for word in arguments if not word.text.startswith("-")), None)
+            candidates = [word for word in candidates if word is not script]
         paths = self._literal([*candidates, *segment.inputs])
         if shown == MAYBE:
             self.reads.possible += paths
