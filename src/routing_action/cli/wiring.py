@@ -202,7 +202,10 @@ def _signals(stop: Stop) -> Iterator[None]:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         handled.append(signal.SIGHUP)
 
-    def interrupt() -> None:
+    came: list[int] = []
+
+    def interrupt(number: int) -> None:
+        came.append(number)
         if stop.cancel.is_set():
             stop.hurry.set()
             return
@@ -213,13 +216,13 @@ def _signals(stop: Stop) -> Iterator[None]:
         )
 
     for number in handled:
-        loop.add_signal_handler(number, interrupt)
+        loop.add_signal_handler(number, interrupt, number)
     try:
         yield
     finally:
         for number in handled:
             loop.remove_signal_handler(number)
-            if stop.cancel.is_set():  # the outcome is still to be shown
+            if came:  # the outcome is still to be shown
                 signal.signal(number, signal.SIG_IGN)
 
 

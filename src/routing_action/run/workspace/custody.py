@@ -10,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from routing_action.corpus.influences import Influence, find_influence
 from routing_action.run.workspace.seal import Seal, find_change
 from routing_action.run.workspace.watch import Watch
 
-_INSTRUCTION_FILES = frozenset(
-    {"SKILL.md", "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"}
-)
+_STEERING = frozenset({Influence.SKILL, Influence.INSTRUCTIONS, Influence.SETTINGS})
 
 
 @dataclass(slots=True)
@@ -61,10 +60,5 @@ class Custody:
 
 
 def steers(path: str) -> bool:
-    """True for a file that tells agents what to do: instructions, skills, settings.
-
-    Those in a hidden folder, such as `.claude` and `.agents`, all count; git's own do not.
-    """
-    parts = PurePosixPath(path).parts
-    hidden = any(part.startswith(".") for part in parts) and parts[0] != ".git"
-    return hidden or parts[-1] in _INSTRUCTION_FILES
+    """True for a file that tells agents what to do: instructions, skills, settings of an agent."""
+    return find_influence(path, {}) in _STEERING
