@@ -280,3 +280,23 @@ def test_an_example_of_the_shell_rule_is_judged_as_the_document_says(
     stream = run_of("codex", *shell("codex", command, PRINTED[printed]))
     found = read("codex", stream, tokens=("foo",)).tier("foo")
     assert str(found or "none") == tier
+
+
+def test_the_security_page_names_tests_that_exist() -> None:
+    """Each row has one at least, and each kind of attempt has a row."""
+    page = text_of("explanation/security.md").partition("## Limits that stay")[0]
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "| ---" not in line]
+    rows = [row for row in rows if not row.startswith("| attempt |")]
+    tests = "".join(
+        path.read_text("utf-8")
+        for path in sorted((ROOT / "tests/integration").glob("test_red*.py"))
+    )
+    for row in rows:
+        named = re.findall(r"`(test_\w+)`", row.rpartition(" | ")[2])
+        assert named, row
+        for name in named:
+            assert f"def {name}(" in tests, name
+    kinds = set(re.findall(r"^\| ([GSR]\d+):", page, re.MULTILINE))
+    assert kinds == {
+        *(f"G{number}" for number in range(1, 16)), "S1", "S2", "S3", "R1", "R2", "R3",
+    }  # fmt: skip
