@@ -138,7 +138,9 @@ def test_s5_shown_frontmatter_links_name_and_folder(name: str) -> None:
 @pytest.mark.parametrize("name", ["pair-programming", "Pair Programming"])
 def test_s5_a_display_name_stands_in_copilots_plain_text_too(name: str) -> None:
     """Its older releases print one line for a call, with the name in it as it is."""
-    assert is_the_skill(both_ways("copilot", "● skill(Pair Programming)\n".encode(), name, NONE))
+    assert is_the_skill(
+        both_ways("copilot", "● skill(Pair Programming)\n\nDone.\n".encode(), name, NONE)
+    )
     failed = "✗ skill(Pair Programming) Skill not found\n".encode()
     assert read("copilot", failed, tokens=(name,)).tier(name) == 2
 

@@ -113,7 +113,7 @@ def test_s2_a_secret_is_found_in_what_a_shell_makes_of_it(
     [
         ("claude", ".git-credentials", "https://me:{}@github.com\n"),
         ("claude", ".netrc", "machine github.com login me password {}\n"),
-        ("claude", ".npmrc", "//registry.npmjs.org/:_authToken={}\n"),
+        ("claude", ".npmrc", "//packages.example.org/:_authToken={}\n"),
         ("claude", ".copilot/config.json", '{{"copilot_tokens": {{"github.com:me": "{}"}}}}'),
         ("claude", ".config/gh/hosts.yml", "github.com:\n    oauth_token: {}\n"),
         ("codex", ".codex/auth.json", '{{"tokens": {{"access_token": "{}"}}}}'),

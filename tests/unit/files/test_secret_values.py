@@ -38,7 +38,7 @@ FILES = {
     ),
     "hosts": ("github.com:\n    user: octocat\n    oauth_token: gho_abcd1234\n", {"gho_abcd1234"}),
     "npm": (
-        "//registry.npmjs.org/:_authToken=npm_abc123\nemail=me@example.org\nalways-auth=true\n",
+        "//packages.example.org/:_authToken=npm_abc123\nemail=me@example.org\nalways-auth=true\n",
         {"npm_abc123"},
     ),
     "netrc": ("machine github.com login octocat password hunter22\n", {"hunter22"}),

@@ -65,8 +65,12 @@ def watch_program(argv: Sequence[str], search: str | None) -> tuple[Watch, ...]:
 
     `search` is the agent's PATH. Files that are named relative to the workspace are part of that.
     """
-    package = [path for file in _program_files(argv, search) for path in _package_files(Path(file))]
-    return Watch(lambda: _program_files(argv, search)), Watch(lambda: package)
+    # What is not there yet is no program: an agent may be told where to write.
+    words = [word for word in argv if not Path(word).is_absolute() or Path(word).exists()]
+    package = [
+        path for file in _program_files(words, search) for path in _package_files(Path(file))
+    ]
+    return Watch(lambda: _program_files(words, search)), Watch(lambda: package)
 
 
 def watch_instructions(folder: Path) -> Watch:
