@@ -55,7 +55,7 @@ def test_g5_an_edited_case_is_also_judged_as_it_was(
     assert found.is_red
     row = found.row("deploy")
     assert row["kind"] == "CASE EDITED"
-    assert "by the case as it was before this change: fail (missing deploying" in row["why"]
+    assert "as it was before this change: fail (missing deploying" in row["why"]
     everywhere(found, "CASE EDITED", *edit)
     assert "case_id of its own" in found.text("comment.md")
 

@@ -44,7 +44,7 @@ class ClaudeReader(RecordReader):
     def __init__(self, context: ReadContext) -> None:
         """Start without any load; one is held until the CLI tells the folder that it came from."""
         super().__init__(context)
-        self._says_turns = False
+        self._is_stream = False
         self._kind = ""
         self._counted: set[str] = set()
         self._loaded: dict[str, list[EvidenceLine]] = {}
@@ -60,7 +60,7 @@ class ClaudeReader(RecordReader):
         `--output-format json` prints the result alone, in which no load shows.
         """
         found = [*self._release(), *super().finish(exit_code)]
-        if self.recognised and not self._says_turns:
+        if self.recognised and not self._is_stream:
             self.note(shows_loads=False)
         return found
 
@@ -106,6 +106,7 @@ class ClaudeReader(RecordReader):
         return ()
 
     def _init(self, record: Record) -> None:
+        self._is_stream = True  # a stream; `--output-format json` prints no such record
         self.reopen()
         cwd = as_text(record.get("cwd"))
         if cwd and not self.context.cwd:
@@ -133,7 +134,7 @@ class ClaudeReader(RecordReader):
         self.turn()
         if not self.in_subagent(record):
             self.answered(message.get("model"))
-        self._says_turns = True
+        self._is_stream = True
         found = self._release(_thread(record) if self.in_subagent(record) else "")
         content = message.get("content")
         for block in [content] if isinstance(content, str) else as_list(content):

@@ -22,7 +22,7 @@ class EditedCase:
 
     def judge(self, agent: str, expected: Status, why: str) -> tuple[bool, str]:
         """Whether the pair is red, and why; `expected` is what the base's baseline says."""
-        why = f"the case was edited ({', '.join(self.fields)}): {why}"
+        why = f"the case was edited ({', '.join(self.fields)}); as edited: {why}"
         if not self.same_prompt:
             return False, f"{why}; with another prompt it cannot be judged as it was"
         is_held = expected is Status.PASS
@@ -31,5 +31,5 @@ class EditedCase:
             return is_held, f"{why}: run it again" if is_held else why
         status, missing = self.earlier[agent]
         lacks = f" (missing {', '.join(missing)})" if missing else ""
-        why = f"{why}; by the case as it was before this change: {status}{lacks}"
+        why = f"{why}; as it was before this change: {status}{lacks}"
         return is_held and status is not Status.PASS, why
