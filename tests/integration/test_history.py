@@ -15,12 +15,12 @@ import pytest
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.git.base_commit import (
     BaseCommit,
-    changed_paths,
     find_merge_base,
     is_edited,
     read_file_at,
     resolve_commit,
 )
+from routing_action.git.changes import list_tree, list_worktree
 from routing_action.git.fetch import fetch, redact_addresses
 from tests.support.repositories import Repository, check_out, create
 
@@ -45,7 +45,10 @@ def merge_base(clone: Repository, ref: str = "origin/main") -> BaseCommit:
 
 
 def changes(clone: Repository, ref: str = "main") -> tuple[str, ...]:
-    return changed_paths(clone.path, ref, environ=ENVIRON)
+    base = find_merge_base(clone.path, ref, environ=ENVIRON)
+    before, (here, _) = list_tree(clone.path, base.sha), list_worktree(clone.path, lambda _: False)
+    paths = before.keys() | here.keys()
+    return tuple(sorted(path for path in paths if before.get(path) != here.get(path)))
 
 
 class PullRequest:
@@ -442,7 +445,7 @@ def test_a_ref_that_is_none_is_refused_before_git_sees_it(
     pull_request: PullRequest, ref: str
 ) -> None:
     """A branch name from a payload is never taken for an option."""
-    for use in (find_merge_base, resolve_commit, changed_paths):
+    for use in (find_merge_base, resolve_commit):
         with pytest.raises(UsageError, match="the git ref") as caught:
             use(pull_request.repository.path, ref, environ={"PATH": "nowhere"})
         assert caught.value.cause.isprintable()
@@ -626,9 +629,8 @@ def test_a_path_may_be_relative_and_the_current_folder_elsewhere(
     assert read_file_at(base, Path("repo/evals/deep/a.json")) == b"old"
     (tmp_path / "link").symlink_to(repository.path / "evals")
     assert read_file_at(base, tmp_path / "link" / "deep" / "a.json") == b"old"
-    assert changed_paths(repository.path / "evals", base.sha, environ=ENVIRON) == (
-        "evals/deep/a.json",
-    )
+    below = Repository(repository.path / "evals")
+    assert changes(below, base.sha) == ("evals/deep/a.json",)
 
 
 def test_a_link_at_the_commit_is_not_followed(tmp_path: Path) -> None:
@@ -718,7 +720,7 @@ def test_a_path_that_cannot_be_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_change_is_listed_once(tmp_path: Path) -> None:
-    """Committed, staged, unstaged, untracked, deleted and renamed, but not ignored."""
+    """As it is here: committed, staged, unstaged, untracked or deleted, but not ignored."""
     names = ("committed", "staged", "unstaged", "deleted", "removed", "old name", "undone", "same")
     repository = create(tmp_path / "repo", {**dict.fromkeys(names, "1"), ".gitignore": "*.log\n"})
     repository.start("topic")
@@ -740,7 +742,6 @@ def test_every_kind_of_change_is_listed_once(tmp_path: Path) -> None:
         "old name",
         "removed",
         "staged",
-        "undone",
         "unstaged",
         "untracked/cases/ü.json",
     )

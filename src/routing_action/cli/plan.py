@@ -23,6 +23,7 @@ from routing_action.cli.options import (
     split_list,
 )
 from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.influences import Influence
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import NothingToRunError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
@@ -94,13 +95,17 @@ def command(
     earlier = [read_results(path) for path in result_files]
     told = ""
     if changed_from is not None:
+        default = Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0]
         measured = Measured(
-            corpus=corpus,
-            agents=names,
-            baseline=baseline or Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0],
-            skills=skills,
-            config=Path(known_agents().file or DEFAULT_CONFIG_FILE),
-            earlier=earlier,
+            corpus,
+            names,
+            {
+                str(skills or ""): Influence.SKILL,
+                known_agents().file or DEFAULT_CONFIG_FILE: Influence.AGENTS,
+                str(baseline or default): Influence.BASELINE,
+                corpus.file: Influence.CASES,
+            },
+            earlier,
         )
         selection, told = _narrow(selection, measured, changed_from)
         click.echo(f"routing-action: {printable(told)}", err=True)
@@ -119,7 +124,7 @@ def _narrow(selection: Selection, measured: Measured, ref: str) -> tuple[Selecti
     every = replace(selection, sample=None)
     asked = build_plan(measured.corpus, every, known_agents().providers)
     history = GitHistory(Path.cwd(), os.environ)
-    moved = find_moved_cases(Path.cwd(), history.find_merge_base(ref), history, measured) or {}
+    moved = find_moved_cases(Path.cwd(), history.find_merge_base(ref), history, measured)
     case_ids = [case.case_id for case in asked.cases]
     wanted = tuple(case_id for case_id in case_ids if case_id in moved)
     if not wanted:

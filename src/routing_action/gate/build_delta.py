@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from routing_action.agents.provider import Provider
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence
@@ -46,6 +47,7 @@ def build_delta(
     policy: Policy,
     now: datetime,
     change: Change = _NOTHING,
+    providers: Mapping[str, Provider] | None = None,
     program: str = RUN_PROGRAM,
     moved: Mapping[str, str] | None = None,
     last_attempt: int | None = None,
@@ -66,7 +68,7 @@ def build_delta(
             change.earlier,
             {case.case_id: case for case in corpus.cases},
             measurement.latest,
-            change.providers,
+            providers or {},
         ),
     )
     comparison = compare(measurement, baselines.deciding, tree)

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence, find_influence
 from routing_action.errors import RoutingActionError
 from routing_action.gate.edits.entries import Cases
-from routing_action.gate.edits.find import Versions, find_edits, path_in
+from routing_action.gate.edits.find import Versions, find_edits, names_in, path_in
 from routing_action.gate.find_baselines import (
     Baselines,
     read_earlier_baseline,
@@ -35,60 +34,46 @@ class Change:
     notes: tuple[str, ...] = ()
     earlier: Cases = field(default_factory=dict)
     uncommitted: tuple[str, ...] = ()
-    providers: Mapping[str, Provider] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a change is looked at: the checkout, its baseline, and files of names of their own.
-
-    `named` holds paths from the checkout's folder, of files and of whole folders. `since` is the
-    commit before the change, "" for the one that decides.
-    """
-
-    root: Path
-    baseline: Path
-    named: Mapping[str, Influence] = field(default_factory=dict)
-    since: str = ""
-
-
-def read_change(place: Place, baselines: Baselines, corpus: Corpus, history: History) -> Change:
-    """Everything since the commit that the place names, else since the one that decides."""
-    top = find_work_tree(place.root)
+def read_change(
+    root: Path,
+    since: str,
+    baseline: Path,
+    baselines: Baselines,
+    corpus: Corpus,
+    history: History,
+    named: Mapping[str, Influence],
+) -> Change:
+    """Everything since a commit ("": the one that decides), with files of names of their own."""
+    top = find_work_tree(root)
     if top is None:
         return Change()
-    case_file = path_in(top, place.root / corpus.file)
-    paths = {path_in(top, place.root / name): what for name, what in place.named.items()}
-    paths[case_file] = Influence.CASES
-    named = {path: what for path, what in paths.items() if path and path != "."}
-
-    def matters(path: str) -> bool:
-        return find_influence(path, named) is not None
-
-    uncommitted = uncommitted_paths(top, matters)
+    inner = names_in(top, root, named)
+    uncommitted = uncommitted_paths(top, lambda path: find_influence(path, inner) is not None)
     commit = baselines.commit
     try:
-        commit = history.find_commit(place.since) if place.since else commit
+        commit = history.find_commit(since) if since else commit
     except RoutingActionError as error:
         note = f"what this change edits is not known: {error.cause}"
         return Change(notes=(note,), uncommitted=uncommitted)
     if commit is None:
         return Change(uncommitted=uncommitted)
-    file, earlier = read_earlier_cases(commit, corpus, place.root, history)
-    if place.since:
-        old_file, old = read_earlier_baseline(commit, place.baseline, place.root, history)
+    file, earlier = read_earlier_cases(commit, corpus, root, history)
+    if since:
+        old_file, old = read_earlier_baseline(commit, baseline, root, history)
     else:
         old_file, old = Path(baselines.source.path), baselines.deciding or {}
     now = {case.case_id: case for case in corpus.cases}
     versions = Versions(
         (earlier, now),
         (old, baselines.current),
-        (path_in(top, place.root / file) if file else None, case_file),
+        (path_in(top, root / file) if file else None, path_in(top, root / corpus.file)),
         (
-            path_in(top, place.root / old_file) if old_file and old else None,
-            path_in(top, place.root / place.baseline),
+            path_in(top, root / old_file) if old_file and old else None,
+            path_in(top, root / baseline),
         ),
-        named,
+        inner,
     )
     edits, notes = find_edits(history, commit.sha, versions)
     change = Change(edits, notes, earlier, uncommitted)

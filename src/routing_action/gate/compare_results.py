@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import Corpus, read_cases
 from routing_action.corpus.influences import Influence
-from routing_action.errors import DocumentError, UsageError
+from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.gate.baselines import find_baseline_file
 from routing_action.gate.build_delta import build_delta
-from routing_action.gate.changes import Change, Place, read_change
+from routing_action.gate.changes import Change, read_change
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import (
     BaselineRequest,
-    Baselines,
     locate_files,
     read_baselines,
 )
 from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
+from routing_action.git.base_commit import BaseCommit
 from routing_action.results.attempts import split_attempts
 from routing_action.results.find import find_result_files, has_results, read_unmeasured
 from routing_action.results.measured import MeasuredBatch
@@ -102,6 +102,9 @@ def judge(
     )
     corpus = read_cases(place.cases)
     baselines = read_baselines(request, root, history)
+    named = _name_files(asked, request.path, corpus, batches)
+    # The checked-in files are judged for whoever works on them: nothing is edited.
+    is_change = not (baselines.commit is None and asked.policy.commit is None)
     delta = build_delta(
         batches,
         baselines,
@@ -109,13 +112,27 @@ def judge(
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
-        change=_read_change(asked, root, request.path, baselines, corpus, history, batches),
+        change=read_change(root, asked.since, request.path, baselines, corpus, history, named)
+        if is_change
+        else Change(),
+        providers=asked.agents,
         program=program,
-        moved=_find_moved(asked, root, history, batches, corpus, baselines, request.path),
+        moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
     )
     delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
     return Judged(delta, tuple(batches), place.cases)
+
+
+def _name_files(
+    asked: Judgement, baseline: Path, corpus: Corpus, batches: Sequence[MeasuredBatch]
+) -> dict[str, Influence]:
+    """The files that bear names of their own choice."""
+    named = {asked.templates: Influence.TEMPLATES}
+    for batch in batches:
+        named[batch.options.config_file or ""] = Influence.AGENTS
+        named[batch.options.skills or ""] = Influence.SKILL
+    return {**named, str(baseline): Influence.BASELINE, corpus.file: Influence.CASES}
 
 
 def _find_moved(
@@ -124,43 +141,19 @@ def _find_moved(
     history: History,
     batches: Sequence[MeasuredBatch],
     corpus: Corpus,
-    baselines: Baselines,
-    baseline: Path,
+    commit: BaseCommit | None,
+    named: Mapping[str, Influence],
 ) -> dict[str, str] | None:
     """What can have changed each case; None where nobody asks for it or can tell."""
-    if not asked.policy.by_change or baselines.commit is None:
+    if not asked.policy.by_change or commit is None:
         return None
-    options = [batch.options for batch in batches]
-    measured = Measured(
-        corpus=corpus,
-        agents=tuple(dict.fromkeys(agent for one in options for agent in one.agents)),
-        baseline=baseline,
-        skills=next((Path(one.skills) for one in options if one.skills), None),
-        config=next((Path(one.config_file) for one in options if one.config_file), None),
-        earlier=[read_results(path) for path in asked.earlier],
-    )
-    return find_moved_cases(root, baselines.commit, history, measured)
-
-
-def _read_change(
-    asked: Judgement,
-    root: Path,
-    path: Path,
-    baselines: Baselines,
-    corpus: Corpus,
-    history: History,
-    batches: Sequence[MeasuredBatch],
-) -> Change:
-    """What is edited; nothing where the checked-in files are judged for whoever works on them."""
-    if baselines.commit is None and asked.policy.commit is None:
-        return Change()
-    named = {asked.templates: Influence.TEMPLATES}
-    for batch in batches:
-        named[batch.options.config_file or ""] = Influence.AGENTS
-        named[batch.options.skills or ""] = Influence.SKILL
-    place = Place(root, path, {name: what for name, what in named.items() if name}, asked.since)
-    change = read_change(place, baselines, corpus, history)
-    return replace(change, providers=asked.agents)
+    agents = dict.fromkeys(agent for one in batches for agent in one.options.agents)
+    earlier = [read_results(path) for path in asked.earlier]
+    try:
+        measured = Measured(corpus, tuple(agents), named, earlier)
+        return find_moved_cases(root, commit, history, measured)
+    except HarnessError:
+        return None
 
 
 def _read(asked: Judgement, marked: bool) -> tuple[Sequence[MeasuredBatch], Sequence[str]]:

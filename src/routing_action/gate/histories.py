@@ -14,7 +14,6 @@ from routing_action.git.base_commit import (
     read_file_at,
     resolve_commit,
 )
-from routing_action.git.changed_paths import list_changes
 from routing_action.git.changes import MAX_BLOB_BYTES, Entry, list_tree, read_blobs
 
 
@@ -41,10 +40,6 @@ class History(Protocol):
         self, blobs: Iterable[str], most_bytes: int = MAX_BLOB_BYTES
     ) -> Mapping[str, bytes]:
         """The contents of files of a tree, but of those that are too large."""
-        ...
-
-    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
-        """What differs from the commit, as `git.changed_paths` lists it; None: not known."""
         ...
 
 
@@ -77,10 +72,6 @@ class GitHistory:
         """As git reads them."""
         return read_blobs(self.root, blobs, most_bytes, environ=self.environ)
 
-    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
-        """As git lists them, of all merge bases."""
-        return list_changes(self.root, (commit.sha, *commit.others))
-
 
 class FallbackHistory:
     """Asks one history, and another where the first has no way to know; then that one alone."""
@@ -112,10 +103,6 @@ class FallbackHistory:
     ) -> Mapping[str, bytes]:
         """Of the history that knew the commit."""
         return self._history.read_blobs(blobs, most_bytes)
-
-    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
-        """Of the history that knew the commit."""
-        return self._history.list_changes(commit)
 
     def _find(self, ask: Callable[[History], BaseCommit]) -> BaseCommit:
         try:

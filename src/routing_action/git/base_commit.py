@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.git.changed_paths import list_changes
 from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
 from routing_action.git.fetch import choose_remote, fetch
 from routing_action.git.merge_base import find_commit, find_merge_bases, read_dates
@@ -105,15 +104,6 @@ def is_edited(path: Path, before: bytes | None) -> bool:
         raise HarnessError(
             f"{path} could not be read: {error.strerror}", remedy="make the file readable"
         ) from error
-
-
-def changed_paths(repository: Path, ref: str, *, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The paths that differ from the merge base with REF, as `list_changes` finds them.
-
-    Raises as `find_merge_base` does.
-    """
-    base = find_merge_base(repository, ref, environ=environ)
-    return tuple(list_changes(repository, (base.sha,)))
 
 
 # --- files ------------------------------------------------------------------------------------

@@ -19,6 +19,10 @@ from routing_action.git.fetch import choose_remote, fetch
 
 MAX_BLOB_BYTES = 256 * 2**10
 _LINK, _SUBMODULE = "120000", "160000"
+_DIFF = (
+    *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"),
+    *("--no-relative", "--ignore-submodules=dirty", "--"),
+)
 _MOST_LINKS_IN_A_ROW = 5
 _MOST_LINKED_FILES = 50_000
 
@@ -33,17 +37,66 @@ class Entry(NamedTuple):
 Tree = Mapping[str, Entry]
 """The files of a commit by their paths, with `/`."""
 
+Read = Callable[[Iterable[str]], Mapping[str, bytes]]
+"""Gives contents by their ids, but of those that are too large or unknown."""
+
 
 def list_tree(repository: Path, commit: str) -> dict[str, Entry]:
     """Every file, link and submodule of a commit; HarnessError where it is not here."""
     top = require_work_tree(repository)
-    found: dict[str, Entry] = {}
-    for record in run_git(("ls-tree", "-r", "-z", "--full-tree", commit), top).split("\0"):
-        head, _, path = record.partition("\t")
-        if path:
-            mode, _, blob = head.split()
-            found[path] = Entry(mode, blob)
-    return found
+    return _parse(run_git(("ls-tree", "-r", "-z", "--full-tree", commit), top), 2)
+
+
+def _parse(listing: str, place: int) -> dict[str, Entry]:
+    """Entries by path; `place` is that of the id among an entry's words."""
+    records = (record.partition("\t") for record in listing.split("\0"))
+    return {path: Entry(head.split()[0], head.split()[place]) for head, _, path in records if path}
+
+
+def list_worktree(
+    repository: Path, matters: Callable[[str], bool]
+) -> tuple[dict[str, Entry], dict[str, bytes]]:
+    """The files as they are here, and by their ids the contents that are not in the index.
+
+    It is the index, with what differs from it and with untracked files that are not ignored. Files
+    that matter are compared by their bytes, whatever flags the index has; of the untracked ones
+    these alone are read.
+    """
+    top = require_work_tree(repository)
+    found = _parse(run_git(("ls-files", "-s", "-z"), top), 1)
+    contents: dict[str, bytes] = {}
+    others = run_git(("ls-files", "-z", "--others", "--exclude-standard"), top).split("\0")
+    edited = {*run_git(_DIFF, top).split("\0"), *others} - {""}
+    edited |= {
+        path
+        for path, entry in found.items()
+        if path not in edited and matters(path) and not _is_as_committed(top / path, entry)
+    }
+    for path in edited:
+        looked = _look(top / path, is_read=path in found or matters(path))
+        before = found.pop(path, None)
+        if before is not None and before.mode == _SUBMODULE and looked is None:
+            found[path] = before  # its files are not looked at, so they need not be here
+        elif looked is not None:
+            # A repository inside this one ends with a slash.
+            found[path.rstrip("/")], contents[looked[0].blob] = looked
+    return found, contents
+
+
+def _look(path: Path, *, is_read: bool) -> tuple[Entry, bytes] | None:
+    """A file here as an entry, and its content; None where it is none."""
+    data = b""
+    try:
+        if path.is_symlink():
+            mode, data = _LINK, os.fsencode(path.readlink())
+        elif path.is_file():
+            mode = "100755" if os.access(path, os.X_OK) else "100644"
+            data = path.read_bytes() if is_read else b""
+        else:
+            return (Entry(_SUBMODULE, ""), b"") if path.is_dir() else None
+    except OSError:  # it cannot be read: no content is like it
+        return Entry(_LINK, ""), b""
+    return Entry(mode, _blob_id(data, 40) if is_read else ""), data
 
 
 def read_blobs(
@@ -89,9 +142,7 @@ def _lines(blobs: list[str]) -> str:
     return "".join(f"{blob}\n" for blob in blobs)
 
 
-def follow_links(
-    tree: Tree, read: Callable[[Iterable[str]], Mapping[str, bytes]]
-) -> dict[str, Entry]:
+def follow_links(tree: Tree, read: Read) -> dict[str, Entry]:
     """The tree with what its symbolic links lead to, at the paths that the links give it.
 
     A link to a file is that file, one to a folder has its files below it, one into a submodule is
@@ -136,32 +187,24 @@ def _linked(path: str, target: str, found: Tree, known: list[str]) -> Iterator[t
 
 
 def uncommitted_paths(repository: Path, matters: Callable[[str], bool]) -> tuple[str, ...]:
-    """The tracked files that are not as in HEAD, and the untracked ones that matter, sorted.
+    """The files that are not here as in HEAD, sorted; of the untracked ones those that matter.
 
-    Files that matter are compared by their bytes, whatever flags the index has. Ignored files are
-    not listed. Empty without a repository or a commit; where git cannot tell, that is said.
+    Empty without a repository or a commit; where git cannot tell, that is said.
     """
     top = find_work_tree(repository)
     if top is None or resolve(top, "HEAD") is None:
         return ()
     try:
-        found = _list_uncommitted(top, matters)
+        committed, (here, _) = list_tree(top, "HEAD"), list_worktree(top, matters)
     except HarnessError:
         return ("files that git cannot compare",)
-    return tuple(sorted(map(readable, found)))
-
-
-def _list_uncommitted(top: Path, matters: Callable[[str], bool]) -> set[str]:
-    diff = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-    edited = run_git((*diff, "--no-relative", "--ignore-submodules=dirty", "HEAD", "--"), top)
-    others = run_git(("ls-files", "-z", "--others", "--exclude-standard"), top)
-    found = {path for path in edited.split("\0") if path}
-    found |= {path for path in others.split("\0") if path and matters(path)}
-    return found | {
-        path
-        for path, entry in list_tree(top, "HEAD").items()
-        if path not in found and matters(path) and not _is_as_committed(top / path, entry)
-    }
+    return tuple(
+        sorted(
+            readable(path)
+            for path in here.keys() | committed.keys()
+            if here.get(path) != committed.get(path) and (path in committed or matters(path))
+        )
+    )
 
 
 def readable(path: str) -> str:

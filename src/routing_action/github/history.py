@@ -70,10 +70,6 @@ class ApiHistory:
         """None, as no tree is listed."""
         return {}
 
-    def list_changes(self, commit: BaseCommit) -> dict[str, bool] | None:
-        """Not asked of GitHub, which lists no more than 300 files."""
-        return None
-
     def read(self, commit: BaseCommit, path: Path) -> bytes | None:
         """The bytes of a file at the commit; None: it was not there.
 

@@ -22,10 +22,11 @@ from routing_action.gate.edits.entries import (
 )
 from routing_action.gate.histories import History
 from routing_action.gate.model import Edit
-from routing_action.git.changes import Entry, Tree, follow_links, readable
+from routing_action.git.changes import Entry, Read, Tree, follow_links, readable
 
 _IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
-_MOST_IMPORTS_IN_A_ROW = 5
+_PLUGIN = ".claude-plugin/plugin.json"
+_PLUGIN_FOLDERS = ("agents", "commands", "hooks")
 _ORDER = {influence: place for place, influence in enumerate(Influence)}
 
 
@@ -49,6 +50,12 @@ def path_in(root: Path, path: Path) -> str | None:
     whole = os.path.normpath(root.resolve() / path)
     inner = os.path.relpath(whole, root.resolve()).replace(os.sep, "/")
     return None if inner.startswith("../") else inner
+
+
+def names_in(top: Path, root: Path, named: Mapping[str, Influence]) -> dict[str, Influence]:
+    """The named files and folders that lie in a repository, by their paths in it."""
+    inner = {path_in(top, root / name): what for name, what in named.items() if name}
+    return {path: what for path, what in inner.items() if path and path != "."}
 
 
 def find_edits(
@@ -88,9 +95,8 @@ def _list_files(history: History, commit: str, versions: Versions) -> Iterator[E
     if before == after:
         return
     before, after = (follow_links(tree, history.read_blobs) for tree in (before, after))
-    named = dict(versions.named)
-    for tree in (before, after):
-        named |= dict.fromkeys(_find_imports(history, tree, named), Influence.INSTRUCTIONS)
+    trees = (before, after)
+    named = name_files(trees, history.read_blobs, versions.named)
     shown = {*versions.case_files, *versions.baseline_files}
     changed = [
         (path, influence)
@@ -99,17 +105,29 @@ def _list_files(history: History, commit: str, versions: Versions) -> Iterator[E
         and path not in shown
         and (influence := find_influence(path, named)) is not None
     ]
-    trees = (before, after)
     blobs = [tree[path].blob for path, _ in changed for tree in trees if path in tree]
     yield from _describe(changed, trees, history.read_blobs(blobs))
 
 
-def _find_imports(history: History, tree: Tree, named: Mapping[str, Influence]) -> set[str]:
+def name_files(
+    trees: Iterable[Tree], read: Read, named: Mapping[str, Influence]
+) -> dict[str, Influence]:
+    """The named files and folders, with those that plugins and instruction files bring in."""
+    found = dict(named)
+    for tree in trees:
+        plugins = [path.removesuffix(_PLUGIN) for path in tree if path.endswith(_PLUGIN)]
+        folders = (f"{plugin}{folder}" for plugin in plugins for folder in _PLUGIN_FOLDERS)
+        found |= dict.fromkeys(folders, Influence.SETTINGS)
+        found |= dict.fromkeys(_find_imports(tree, read, found), Influence.INSTRUCTIONS)
+    return found
+
+
+def _find_imports(tree: Tree, read: Read, named: Mapping[str, Influence]) -> set[str]:
     """The files that instruction files bring in by `@path` (Claude Code's and Gemini's memory)."""
     seen: set[str] = set()
     files = {one for one in tree if find_influence(one, named) is Influence.INSTRUCTIONS}
-    for _ in range(_MOST_IMPORTS_IN_A_ROW):
-        contents = history.read_blobs(tree[one].blob for one in files)
+    while files:
+        contents = read(tree[one].blob for one in files)
         found = {
             posixpath.normpath(posixpath.join(posixpath.dirname(one), os.fsdecode(path)))
             for one in files
@@ -117,8 +135,6 @@ def _find_imports(history: History, tree: Tree, named: Mapping[str, Influence]) 
         }
         files = {one.rstrip(".") for one in found} & tree.keys() - seen
         seen |= files
-        if not files:
-            break
     return seen
 
 
