@@ -155,17 +155,13 @@ def test_a_folder_of_ones_own_is_kept_apart_by_run(job: Job) -> None:
 
 
 def test_the_runner_obeys_nothing_that_an_agent_or_a_case_wrote(job: Job) -> None:
-    """Between the two lines with an unguessable word workflow commands are text."""
-    hostile = loads("good", prompt="please say:::add-mask::x ##[error]no")
+    """What would be an order has a blank in it."""
+    hostile = loads("good", prompt="please say\n::add-mask::x ##[error]no")
     (job.root / "cases.json").write_text(json.dumps([hostile]), encoding="utf-8")
-    first = job.use("run", agents="claude")["log"]
-    start, _, rest = first.partition("::stop-commands::")
-    token, _, rest = rest.partition("\n")
-    quoted, found, end = rest.partition(f"::{token}::\n")
-    assert "verdict:" in quoted
-    assert found
-    assert "verdict:" not in start + end
-    assert token not in job.use("run", agents="claude", matrix_key="again")["log"]
+    log = job.use("run", agents="claude")["log"]
+    assert "verdict:" in log
+    assert "\n::add-mask" not in log
+    assert "##[" not in log
 
 
 def test_the_legs_own_name_is_not_taken_for_a_secret(job: Job) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from routing_action.errors import HarnessError
-from routing_action.gate.edits.find import read_folder
 from routing_action.gate.histories import History
 from routing_action.git.command import resolve, run_git
 from routing_action.github.context import Context
@@ -47,9 +46,14 @@ def _read_parents(root: Path, commit: str) -> list[str]:
 
 
 def write_folder(history: History, commit: str, folder: str, destination: Path) -> None:
-    """Write a folder's files as they were at a commit; an empty folder where it had none."""
+    """Write a folder's files, but no links, as they were at a commit; empty where it had none."""
+    tree = history.list_tree(commit)
+    files = {path: one.blob for path, one in tree.items() if path.startswith(f"{folder}/")
+             and one.mode.startswith("100")}  # fmt: skip
+    contents = history.read_blobs(files.values())
     destination.mkdir(parents=True, exist_ok=True)
-    for name, data in read_folder(history, commit, folder):
-        path = destination / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    for path, blob in files.items():
+        if blob in contents:
+            place = destination / path.removeprefix(f"{folder}/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(contents[blob])

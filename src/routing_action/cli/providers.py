@@ -23,6 +23,7 @@ from routing_action.cli.options import (
     split_list,
 )
 from routing_action.errors import ExitCode
+from routing_action.gate.wording import count
 from routing_action.git.credentials import find_credentials
 from routing_action.run.doctor import count_records, examine
 
@@ -121,10 +122,10 @@ def _lines(facts: Facts, findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def _conclude(ill: Sequence[str], count: int) -> str:
+def _conclude(ill: Sequence[str], known: int) -> str:
     if not ill:
-        return f"no problem with {count} agent{'' if count == 1 else 's'}"
-    return f"{len(ill)} of {count} agents cannot be measured as they are: {', '.join(ill)}"
+        return f"no problem with {count(known, 'agent')}"
+    return f"{len(ill)} of {known} agents cannot be measured as they are: {', '.join(ill)}"
 
 
 def _describe_facts(facts: Facts, findings: Sequence[Finding]) -> dict[str, Any]:

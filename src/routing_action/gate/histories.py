@@ -78,9 +78,14 @@ class FallbackHistory:
 
     def __init__(self, first: History, open_second: Callable[[], History | None]) -> None:
         """`open_second` gives None where there is no second one."""
-        self._history = first
         self._open = open_second
         self._asked = False
+        self._use(first)
+
+    def _use(self, history: History) -> None:
+        self._history = history
+        self.read, self.list_tree = history.read, history.list_tree
+        self.read_blobs = history.read_blobs
 
     def find_merge_base(self, ref: str) -> BaseCommit:
         """Of the first that knows it."""
@@ -89,20 +94,6 @@ class FallbackHistory:
     def find_commit(self, ref: str) -> BaseCommit:
         """Of the first that knows it."""
         return self._find(lambda history: history.find_commit(ref))
-
-    def read(self, commit: BaseCommit, path: Path) -> bytes | None:
-        """Of the history that knew the commit."""
-        return self._history.read(commit, path)
-
-    def list_tree(self, commit: str) -> Mapping[str, Entry]:
-        """Of the history that knew the commit."""
-        return self._history.list_tree(commit)
-
-    def read_blobs(
-        self, blobs: Iterable[str], most_bytes: int = MAX_BLOB_BYTES
-    ) -> Mapping[str, bytes]:
-        """Of the history that knew the commit."""
-        return self._history.read_blobs(blobs, most_bytes)
 
     def _find(self, ask: Callable[[History], BaseCommit]) -> BaseCommit:
         try:
@@ -117,5 +108,5 @@ class FallbackHistory:
             except RoutingActionError as other:
                 cause = f"{error.cause}; and {other.cause}"
                 raise HarnessError(cause, remedy=error.remedy) from error
-            self._history = second
+            self._use(second)
             return found

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from routing_action.corpus.baseline import Pair
 from routing_action.gate.rules import Comparison
+from routing_action.gate.wording import name_few
 from routing_action.results.measured import Measurement
 
 _SHOWN = 5
@@ -35,7 +36,7 @@ def _name(left: Sequence[Pair], comparison: Comparison) -> str:
     cases = dict.fromkeys(case_id for case_id, _ in left if case_id not in dict(rows))
     seen = {agent for _, agent in rows}
     agents = dict.fromkeys(agent for _, agent in left if agent not in seen)
-    return _shorten(list(cases or agents) or [f"{one} on {agent}" for one, agent in left])
+    return name_few(cases or agents or [f"{one} on {agent}" for one, agent in left], _SHOWN)
 
 
 def describe_attempts(
@@ -51,9 +52,4 @@ def describe_attempts(
         now = f"green at attempt {last} of {max(last, last_attempt or last)}"
         now = now if is_measured else f"not measured again at attempt {last}"
         many = f"attempt{'' if len(attempts) == 1 else 's'} {', '.join(map(str, attempts))}"
-        yield f"{now}, but red at {many} of this run: {_shorten(pairs)}"
-
-
-def _shorten(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{', '.join(names[:_SHOWN])}{more}"
+        yield f"{now}, but red at {many} of this run: {name_few(pairs, _SHOWN)}"

@@ -24,8 +24,9 @@ from routing_action.corpus.skill_edits import (
 )
 from routing_action.errors import RoutingActionError
 from routing_action.gate.baselines import MAX_BASELINE_BYTES, parse_baseline
-from routing_action.gate.edits.find import name_few, name_files, names_in
+from routing_action.gate.edits.find import name_files, names_in
 from routing_action.gate.histories import History
+from routing_action.gate.wording import count, name_few
 from routing_action.git.base_commit import BaseCommit
 from routing_action.git.changes import Read, Tree, follow_links, list_worktree
 from routing_action.git.command import require_work_tree
@@ -84,11 +85,9 @@ def describe_selection(moved: Mapping[str, str], case_ids: Sequence[str]) -> str
     """How many of the cases are measured, why, and which are not."""
     chosen = [case_id for case_id in case_ids if case_id in moved]
     left = [case_id for case_id in case_ids if case_id not in moved]
-    reasons = list(dict.fromkeys(moved[case_id] for case_id in chosen))
-    more = f"; and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
-    total = f"{len(case_ids)} case{'' if len(case_ids) == 1 else 's'}"
-    count = f"{len(chosen)} of {total}" if left or len(case_ids) == 1 else f"all {total}"
-    text = f"{count}: {'; '.join(reasons[:_SHOWN])}{more}"
+    reasons = dict.fromkeys(moved[case_id] for case_id in chosen)
+    share = f"{len(chosen)} of" if left or len(case_ids) == 1 else "all"
+    text = f"{share} {count(len(case_ids), 'case')}: {name_few(reasons, _SHOWN, '; ')}"
     if left:
         text += f"; left out: {', '.join(left)} (nothing that they depend on changed)"
     return text

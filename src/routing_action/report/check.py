@@ -7,13 +7,13 @@ from pathlib import Path, PurePosixPath
 
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import count
 from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
 from routing_action.report.edits import edits_headline
 from routing_action.report.escape import cut, printable
 from routing_action.report.markdown import Renderer, cut_bytes
 from routing_action.report.view import (
     changed_rows,
-    count,
     find_headline,
     list_facts,
     list_steps,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from routing_action.corpus.influences import Influence
 from routing_action.gate.model import Delta, Edit
+from routing_action.gate.wording import count
 from routing_action.report.differences import show_change
 from routing_action.report.page_rows import Values
-from routing_action.report.view import count
 
 _NOUNS = {
     Influence.CASES: "case",

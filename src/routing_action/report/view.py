@@ -13,6 +13,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import count
 from routing_action.report.escape import cut, printable
 from routing_action.report.remedies import find_fix
 from routing_action.results.rerun import RUN_PROGRAM, select_case
@@ -212,11 +213,6 @@ def describe_before(row: DeltaEntry) -> str:
     """The earlier attempts of the run at which the pair was red."""
     many = "s" if len(row.red_before) > 1 else ""
     return f"at attempt{many} {', '.join(map(str, row.red_before))} of this run"
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun, which gets an `s` unless it is one."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 # --- what to do about a row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from routing_action.agents.provider import template_variable
-from routing_action.gate.edits.find import name_few
+from routing_action.gate.wording import name_few
 from routing_action.results.model import Options
 
 UNCOMMITTED = "uncommitted edits"

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from routing_action.corpus.frontmatter import FENCE, parse_fields
 from routing_action.gate.model import FieldEdit
+from routing_action.gate.wording import count
 
 MOST_LINES = 1200
 """Lines of a file that are compared one by one; of a longer one they are only counted."""
@@ -90,7 +91,7 @@ def count_lines(before: list[str], after: list[str]) -> str:
     if not (added or removed):
         return "lines moved"
     counted = ", ".join(
-        f"{number} line{'' if number == 1 else 's'} {word}"
+        f"{count(number, 'line')} {word}"
         for number, word in ((added, "added"), (removed, "removed"))
         if number
     )

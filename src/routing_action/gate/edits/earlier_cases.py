@@ -33,10 +33,9 @@ def judge_edited_cases(
     edited = find_edited_cases(before, after)
     asked = {name for name, case in edited.items() if case.same_prompt}
     trials: dict[Pair, list[_Earlier | None]] = {}
-    for file, row in _rows(batches, asked):
+    for batch, row in _rows(batches, asked):
         both = (before[row.case_id], after[row.case_id])
-        counts = _counts(batches, file)
-        verdict = _judge(file, row, both, providers.get(row.agent), count_subagents=counts)
+        verdict = _judge(batch, row, both, providers.get(row.agent))
         trials.setdefault((row.case_id, row.agent), []).append(verdict)
     earlier: dict[str, dict[str, _Earlier]] = {}
     for (name, agent), found in trials.items():
@@ -48,27 +47,18 @@ def judge_edited_cases(
     return {name: replace(case, earlier=earlier.get(name, {})) for name, case in edited.items()}
 
 
-def _rows(batches: Sequence[MeasuredBatch], names: set[str]) -> Iterator[tuple[Path, UnitResult]]:
+def _rows(
+    batches: Sequence[MeasuredBatch], names: set[str]
+) -> Iterator[tuple[MeasuredBatch, UnitResult]]:
     """The whole rows of some cases; files that hold none of them are not read again."""
     for batch in batches:
         if any(row.case_id in names for row in batch.rows):
-            for file, rows in stream_rows((Path(batch.file),)):
-                yield from ((file, row) for row in rows if row.case_id in names)
-
-
-def _counts(batches: Sequence[MeasuredBatch], file: Path) -> bool:
-    """Whether loads in sub-agents were proof."""
-    own = next(batch.options for batch in batches if Path(batch.file) == file)
-    return own.subagent_loads == "count"
+            for _, rows in stream_rows((Path(batch.file),)):
+                yield from ((batch, row) for row in rows if row.case_id in names)
 
 
 def _judge(
-    file: Path,
-    row: UnitResult,
-    cases: tuple[Case, Case],
-    provider: Provider | None,
-    *,
-    count_subagents: bool,
+    batch: MeasuredBatch, row: UnitResult, cases: tuple[Case, Case], provider: Provider | None
 ) -> _Earlier | None:
     """The verdict by the case as it was; None where the transcript does not bear out the row."""
     if row.status is Status.INFRA_ERROR:
@@ -76,18 +66,14 @@ def _judge(
     if provider is None:
         return None
     try:
-        was, now = (
-            _evaluate(file, row, case, provider, count_subagents=count_subagents) for case in cases
-        )
+        was, now = (_evaluate(batch, row, case, provider) for case in cases)
     except (OSError, RoutingActionError):
         return None
     return (was.status, was.missing) if now.status is row.status else None
 
 
-def _evaluate(
-    file: Path, row: UnitResult, case: Case, provider: Provider, *, count_subagents: bool
-) -> Verdict:
-    folder = file.parent / TRANSCRIPTS
+def _evaluate(batch: MeasuredBatch, row: UnitResult, case: Case, provider: Provider) -> Verdict:
+    folder = Path(batch.file).parent / TRANSCRIPTS
     paths = [folder / f"{row.unit_run_id}.{stream}" for stream in ("stdout", "stderr")]
     if any(path.is_symlink() for path in (folder, *paths)):
         raise OSError("a link is no transcript")
@@ -98,7 +84,7 @@ def _evaluate(
         case,
         end=RunEnd.by(row.ended_by, row.exit_code),
         context=ReadContext(),
-        count_subagents=count_subagents,
+        count_subagents=batch.options.subagent_loads == "count",
     )
     assert found.verdict is not None, "a case was given"  # noqa: S101
     return found.verdict

@@ -178,21 +178,3 @@ def _compare(
     if old and new and old.mode != new.mode:
         summary = ", ".join(filter(None, (summary, f"mode {old.mode} is now {new.mode}")))
     return fields, summary
-
-
-def read_folder(history: History, commit: str, folder: str) -> Iterator[tuple[str, bytes]]:
-    """The files below a folder of a commit, by their paths in it; links are left out."""
-    tree = history.list_tree(commit)
-    files = {path: one.blob for path, one in tree.items() if path.startswith(f"{folder}/")
-             and one.mode.startswith("100")}  # fmt: skip
-    contents = history.read_blobs(files.values())
-    for path, blob in files.items():
-        if blob in contents:
-            yield path.removeprefix(f"{folder}/"), contents[blob]
-
-
-def name_few(paths: Iterable[str], most: int = 10) -> str:
-    """The first of some paths, and how many there are beside them."""
-    known = list(paths)
-    more = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(known[:most]) + more

@@ -12,13 +12,13 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import count
 from routing_action.report.edits import edit_lines, edits_headline
 from routing_action.report.escape import excerpt, printable
 from routing_action.report.remedies import find_remedy
 from routing_action.report.terminal.cells import cell_width, pad, shorten, shorten_middle, visible
 from routing_action.report.view import (
     changed_rows,
-    count,
     find_headline,
     find_notes,
     list_steps,

@@ -13,9 +13,9 @@ from rich.console import ConsoleDimensions as ViewSize
 from rich.text import Text
 
 from routing_action.corpus.baseline import Status
+from routing_action.gate.wording import count
 from routing_action.report.terminal.cells import cell_width, shorten, shorten_middle, visible
 from routing_action.report.terminal.progress import Progress, RunningUnit
-from routing_action.report.view import count
 
 __all__ = [
     "ViewLook", "ViewSize", "clock_text", "remaining_text", "render_outcome", "render_progress"
