@@ -907,8 +907,11 @@ def test_a_partial_clone_gets_the_file_that_it_lacks(
     environ = fake_git(tmp_path / "bin", newer)
     monkeypatch.setenv("PATH", environ["PATH"])
     found = merge_base(clone)
+    clone.git("remote", "rename", "origin", "a")
+    clone.git("remote", "add", "b", uri)
     with pytest.raises(HarnessError) as caught:
         read_file_at(found, clone.path / BASELINE)
     assert "`filter`" in caught.value.remedy
+    clone.git("remote", "remove", "b")
     assert is_edited_since(found, clone.path / BASELINE, environ=environ)
     assert read_file_at(found, clone.path / BASELINE) == b"old"

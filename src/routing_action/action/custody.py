@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from routing_action.action.inputs import results_artifact
 from routing_action.action.legs import Digest, Jobs
 from routing_action.errors import DocumentError
 from routing_action.files.plain_files import hash_file
@@ -76,7 +77,7 @@ def _check_digests(
         due.setdefault((digest.key, digest.attempt), set()).add(digest.sha256)
     for batch in newest if due else ():
         expected = due.get((batch.key, batch.attempt))
-        name = _name(batch.key, batch.attempt)
+        name = results_artifact(batch.key, batch.attempt)
         if expected is None and batch.attempt == attempt:
             yield (
                 f"{name}: no job passes the digest of its results on, while other legs' are "
@@ -86,16 +87,13 @@ def _check_digests(
             yield f"{name}: results.json was changed after its leg wrote it; {_AGAIN}"
     for key, of in due:
         if not any(batch.key == key and batch.attempt >= of for batch in batches):
-            yield f"{_name(key, of)}: its leg wrote results, and they are not there; {_AGAIN}"
-
-
-def _name(key: str, attempt: int) -> str:
-    return f"routing-results-{key}-a{attempt}"
+            name = results_artifact(key, of)
+            yield f"{name}: its leg wrote results, and they are not there; {_AGAIN}"
 
 
 def _check_plan(batch: MeasuredBatch, jobs: Jobs) -> Iterator[str]:
     """A leg measures its own cases on its own agent, and its rows are of those."""
-    options, name = batch.options, _name(batch.key, batch.attempt)
+    options, name = batch.options, results_artifact(batch.key, batch.attempt)
     agents, cases = set(options.agents), set(options.selected_case_ids)
     agent, planned = jobs.legs.get(batch.key), jobs.case_ids.get(batch.key)
     if agent is not None and agents != {agent}:

@@ -16,6 +16,7 @@ import click
 from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.cli.options import (
     CASES_HELP,
+    agents_option,
     config_option,
     find_provider,
     format_option,
@@ -53,9 +54,6 @@ from routing_action.results.read import read_batches
 
 BASELINE_HELP = "The baseline. Default: provider-baseline.json, also below tests/agent-routing."
 _baseline_option = path_option("--baseline", "baseline_file", help=BASELINE_HELP)
-_agents_option = click.option(
-    "--agents", multiple=True, metavar="NAMES", help="Only these agent CLIs (comma-separated)."
-)
 
 
 @click.group("baseline", short_help="Check the baseline, or update it from results.")
@@ -80,7 +78,7 @@ def command() -> None:
     metavar="IDS",
     help="Only these cases (comma-separated, repeatable).",
 )
-@_agents_option
+@agents_option("Only these agent CLIs (comma-separated).")
 @path_option("--cases-file", help=CASES_HELP)
 @click.option("--reason", default="", metavar="TEXT", help="Why, for entries that are no pass.")
 @click.option("--accept-regression", is_flag=True, help="Lower expectations too; needs --reason.")
@@ -203,12 +201,7 @@ def _show(steps: Sequence[Step], opened: OpenBaseline) -> None:
 @config_option
 @_baseline_option
 @path_option("--cases-file", "--cases", "cases_file", help=CASES_HELP)
-@click.option(
-    "--agents",
-    multiple=True,
-    metavar="NAMES",
-    help="The agent CLIs that need entries. Default: those that the baseline names.",
-)
+@agents_option("The agent CLIs that need entries. Default: those that the baseline names.")
 @format_option("text", "json")
 def check(
     baseline_file: Path | None,

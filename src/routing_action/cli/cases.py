@@ -14,6 +14,7 @@ import click
 
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
 from routing_action.cli.options import (
+    agents_option,
     cases_option,
     config_option,
     find_provider,
@@ -104,8 +105,7 @@ def _find_skill_folder() -> Path | None:
     "--baseline", default="provider-baseline.json", show_default=True, help="The new baseline."
 )
 @click.option("--no-baseline", is_flag=True, help="Write no baseline.")
-@click.option("--agents", multiple=True, metavar="NAMES",
-              help="The agent CLIs of the baseline. Default: claude,codex,copilot.")  # fmt: skip
+@agents_option("The agent CLIs of the baseline. Default: claude,codex,copilot.")
 def init(
     skills: Path, output: Path, baseline: Path, no_baseline: bool, agents: tuple[str, ...]
 ) -> int:

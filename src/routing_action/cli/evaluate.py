@@ -16,6 +16,7 @@ from routing_action.cli.options import (
     format_option,
     path_option,
     split_list,
+    subagents_option,
 )
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
@@ -70,13 +71,7 @@ from routing_action.run.known_skills import read_index
     help="The skills that the agent had: a skill, a folder of skills, a plugin, or a repository. "
     "Every name of a skill is then resolved to one of them.",
 )
-@click.option(
-    "--subagent-loads",
-    type=click.Choice(["count", "ignore"]),
-    default="count",
-    show_default=True,
-    help="Whether a load inside a sub-agent is proof.",
-)
+@subagents_option
 @format_option("json", "text")
 def command(
     agent: str,

@@ -81,15 +81,37 @@ def delta_option(command: Command) -> Command:
                        help=text)(command)  # fmt: skip
 
 
+def agents_option(
+    text: str = "The agent CLIs. Default: claude,codex,copilot.",
+) -> Callable[[Command], Command]:
+    """`--agents`, a list or given several times."""
+    return click.option("--agents", multiple=True, metavar="NAMES", help=text)
+
+
+def templates_option(command: Command) -> Command:
+    """`--templates DIR` of the reports."""
+    text = "Templates that extend or replace the built-in ones."
+    return path_option("--templates", metavar="DIR", help=text)(command)
+
+
+def subagents_option(command: Command) -> Command:
+    """`--subagent-loads`."""
+    text = "Whether a load inside a sub-agent is proof."
+    return click.option("--subagent-loads", type=click.Choice(["count", "ignore"]), default="count",
+                        show_default=True, help=text)(command)  # fmt: skip
+
+
 def selection_options(command: Command) -> Command:
-    """`--agents`, `--category` and `--case-id`, each a list or given several times."""
+    """`--agents`, `--category`, `--case-id`, and a sample of these."""
     for option in (
+        click.option("--seed", type=int, help="The seed of --sample; printed."),
+        click.option("--sample", type=click.IntRange(min=1), metavar="N",
+                     help="Draw N cases at random."),
         click.option("--case-id", "--case", "case_ids", multiple=True, metavar="IDS",
                      help="Only these cases (comma-separated, repeatable)."),
         click.option("--category", "--categories", "categories", multiple=True, metavar="NAMES",
                      help="Only cases of these categories."),
-        click.option("--agents", multiple=True, metavar="NAMES",
-                     help="The agent CLIs. Default: claude,codex,copilot."),
+        agents_option(),
     ):  # fmt: skip
         command = option(command)
     return command

@@ -47,8 +47,6 @@ from routing_action.run.plan import (
 @cases_option
 @config_option
 @selection_options
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Draw N cases at random.")
-@click.option("--seed", type=int, help="The seed of --sample; printed.")
 @click.option("--trials", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option(
     "--shards",

@@ -15,6 +15,7 @@ from routing_action.agents.diagnosis import DRIFT_THRESHOLD, Facts, Finding, Lev
 from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.agents.provider import Provider
 from routing_action.cli.options import (
+    agents_option,
     config_option,
     find_provider,
     format_option,
@@ -68,8 +69,7 @@ def _describe(provider: Provider) -> dict[str, Any]:
 
 
 @command.command("doctor")
-@click.option("--agents", multiple=True, metavar="NAMES",
-              help="The agent CLIs. Default: claude,codex,copilot.")  # fmt: skip
+@agents_option()
 @config_option
 @path_option(
     "--results-dir",

@@ -9,7 +9,7 @@ import click
 
 from routing_action.action.post import marker_for, open_github, post
 from routing_action.action.publish import mark_origin
-from routing_action.cli.options import delta_option
+from routing_action.cli.options import delta_option, path_option, templates_option
 from routing_action.errors import ExitCode, GitHubError, UsageError
 from routing_action.gate.deltas import read_delta
 from routing_action.github.comments import CommentMode, is_key
@@ -31,15 +31,11 @@ TOKEN_VARIABLE = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 @click.option(
     "--key", default="routing", show_default=True, help="Tells apart several gates' comments."
 )
-@click.option(
-    "--templates",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Templates that extend or replace the built-in ones.",
-)
+@templates_option
 @click.option("--report-url", default="", metavar="URL", help="Where the full report is.")
-@click.option("--dry-run", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write each payload into this folder, and post nothing.")  # fmt: skip
+@path_option(
+    "--dry-run", metavar="DIR", help="Write each payload into this folder, and post nothing."
+)
 def command(
     delta_file: Path,
     comment_mode: str,

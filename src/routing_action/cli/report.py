@@ -12,6 +12,7 @@ from routing_action.cli.options import (
     format_option,
     path_option,
     stdout_style,
+    templates_option,
 )
 from routing_action.errors import UsageError
 from routing_action.files.atomic import write_atomically
@@ -43,9 +44,7 @@ _FILES = ("html", "junit")
 @format_option("text", "comment", "summary", *_FILES)
 @path_option("--output", help="Write here instead of stdout; html and junit need it.")
 @path_option("--output-dir", "folder", metavar="DIR", help="Write every report into this folder.")
-@path_option(
-    "--templates", metavar="DIR", help="Templates that extend or replace the built-in ones."
-)
+@templates_option
 def command(
     delta_file: Path,
     results: tuple[Path, ...],

@@ -13,6 +13,7 @@ from routing_action.cli.options import (
     format_option,
     path_option,
     selection_options,
+    subagents_option,
 )
 from routing_action.corpus.units import DEFAULT_OUTPUT_MB
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
@@ -43,10 +44,6 @@ _OPTIONS = (
     partial(config_option, expose=True),
     selection_options,
     click.option("--run-all", is_flag=True, hidden=True, help="Accepted; every case runs anyway."),
-    click.option(
-        "--sample", type=click.IntRange(min=1), metavar="N", help="Draw N cases at random."
-    ),
-    click.option("--seed", type=int, help="The seed of --sample; printed and stored."),
     click.option(
         "--trials",
         metavar="N",
@@ -160,13 +157,7 @@ _OPTIONS = (
     click.option(
         "--log-max-bytes", type=click.IntRange(1, 10**9), default=300_000, show_default=True
     ),
-    click.option(
-        "--subagent-loads",
-        type=click.Choice(["count", "ignore"]),
-        default="count",
-        show_default=True,
-        help="Whether a load inside a sub-agent is proof.",
-    ),
+    subagents_option,
     click.option(
         "--stop-early", is_flag=True, help="End a unit as soon as its verdict can no longer change."
     ),

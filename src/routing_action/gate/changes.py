@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.corpus.cases_file import Corpus
@@ -76,5 +76,4 @@ def read_change(
         inner,
     )
     edits, notes = find_edits(history, commit.sha, versions)
-    change = Change(edits, notes, earlier, uncommitted)
-    return change if baselines.commit else replace(change, earlier={})
+    return Change(edits, notes, earlier if baselines.commit else {}, uncommitted)

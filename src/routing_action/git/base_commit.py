@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
+from routing_action.git.changes import LINK, SUBMODULE, Tree, list_tree, read_blobs
 from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
-from routing_action.git.fetch import choose_remote, fetch
 from routing_action.git.merge_base import find_commit, find_merge_bases, read_dates
-
-_SYMLINK = "120000"
-_PARTIAL_CLONE = "check out without a `filter`, or fetch the missing files with `git fetch`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +77,25 @@ def read_file_at(
 ) -> bytes | None:
     """The bytes of a file of the working tree as it was at the commit; None: it was not there.
 
-    The path may be relative to the current folder, and its folder may be gone. With `environ`
-    the content is fetched where a partial clone (`filter: blob:none`) lacks it. Raises
+    The path may be relative to the current folder, and its folder may be gone. What a
+    partial clone (`filter: blob:none`) lacks is fetched. Raises
     DocumentError for what was no file of this repository at the commit: a folder, a symbolic
     link (also on the way there), anything in a submodule; HarnessError where the path is in no
     repository, or in one without the commit.
     """
     top, name = _locate(path, commit)
-    blob = _find_blob(top, commit, name, path)
-    return None if blob is None else _read_blob(top, blob, environ)
+    blob = _find_blob(list_tree(top, commit.sha), name, commit, path)
+    if blob is None:
+        return None
+    found = read_blobs(
+        top, (blob,), sys.maxsize, environ=os.environ if environ is None else environ
+    )
+    if blob not in found:
+        raise HarnessError(
+            f"{name} is not in this clone as it was at {commit.sha[:12]}",
+            remedy="check out without a `filter`, or fetch the missing files with `git fetch`",
+        )
+    return found[blob]
 
 
 def is_edited(path: Path, before: bytes | None) -> bool:
@@ -146,39 +154,19 @@ def _absolute(path: Path) -> tuple[Path, Path]:
         ) from error
 
 
-def _find_blob(top: Path, commit: BaseCommit, name: str, path: Path) -> str | None:
+def _find_blob(tree: Tree, name: str, commit: BaseCommit, path: Path) -> str | None:
     """The id of the file's content at the commit; None where it was not there."""
-    parts = name.split("/")
-    kind = blob = problem = ""
-    for each in ("/".join(parts[: count + 1]) for count in range(len(parts))):
-        args = ("ls-tree", "-z", "--full-tree", commit.sha, "--", f":(top,literal){each}")
-        entry = run_git(args, top).partition("\t")[0].split()
-        if not entry:
-            return None
-        mode, kind, blob = entry
-        if mode == _SYMLINK:
+    problem = "it was a folder" if any(one.startswith(f"{name}/") for one in tree) else ""
+    for each in (name, *map(str, PurePosixPath(name).parents)):
+        mode = tree[each].mode if each in tree else ""
+        if mode == LINK:
             problem = f"{each} was a symbolic link, which is not followed"
-        if kind == "commit":
+        if mode == SUBMODULE:
             problem = f"{each} was a submodule, which has its own history"
-        if problem:
-            break
-    if problem or kind == "tree":
+    if problem:
         raise DocumentError(
-            f"at commit {commit.sha[:12]} {problem or 'it was a folder'}",
+            f"at commit {commit.sha[:12]} {problem}",
             file=str(path),
             remedy="name a regular file of the repository itself",
         )
-    return blob
-
-
-def _read_blob(top: Path, blob: str, environ: Mapping[str, str] | None) -> bytes:
-    args = ("cat-file", "blob", blob)
-    try:
-        return os.fsencode(run_git(args, top))
-    except HarnessError as error:
-        remote = choose_remote(top)
-        if environ is None or not remote:
-            error.remedy = _PARTIAL_CLONE
-            raise
-    fetch(top, remote, (blob,), environ=environ)
-    return os.fsencode(run_git(args, top))
+    return tree[name].blob if name in tree else None

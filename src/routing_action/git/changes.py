@@ -18,7 +18,7 @@ from routing_action.git.command import find_work_tree, require_work_tree, resolv
 from routing_action.git.fetch import choose_remote, fetch
 
 MAX_BLOB_BYTES = 256 * 2**10
-_LINK, _SUBMODULE = "120000", "160000"
+LINK, SUBMODULE = "120000", "160000"
 _DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"),
     *("--no-relative", "--ignore-submodules=dirty", "--"),
@@ -75,7 +75,7 @@ def list_worktree(
     for path in edited:
         looked = _look(top / path, is_read=path in found or matters(path))
         before = found.pop(path, None)
-        if before is not None and before.mode == _SUBMODULE and looked is None:
+        if before is not None and before.mode == SUBMODULE and looked is None:
             found[path] = before  # its files are not looked at, so they need not be here
         elif looked is not None:
             # A repository inside this one ends with a slash.
@@ -88,14 +88,14 @@ def _look(path: Path, *, is_read: bool) -> tuple[Entry, bytes] | None:
     data = b""
     try:
         if path.is_symlink():
-            mode, data = _LINK, os.fsencode(path.readlink())
+            mode, data = LINK, os.fsencode(path.readlink())
         elif path.is_file():
             mode = "100755" if os.access(path, os.X_OK) else "100644"
             data = path.read_bytes() if is_read else b""
         else:
-            return (Entry(_SUBMODULE, ""), b"") if path.is_dir() else None
+            return (Entry(SUBMODULE, ""), b"") if path.is_dir() else None
     except OSError:  # it cannot be read: no content is like it
-        return Entry(_LINK, ""), b""
+        return Entry(LINK, ""), b""
     return Entry(mode, _blob_id(data, 40) if is_read else ""), data
 
 
@@ -149,7 +149,7 @@ def follow_links(tree: Tree, read: Read) -> dict[str, Entry]:
     the submodule's commit. Links that leave the tree, or lead in a circle, stay what they are.
     """
     found = dict(tree)
-    links = {path: entry.blob for path, entry in tree.items() if entry.mode == _LINK}
+    links = {path: entry.blob for path, entry in tree.items() if entry.mode == LINK}
     texts = read(links.values()) if links else {}
     targets = {
         path: posixpath.normpath(
@@ -175,7 +175,7 @@ def _linked(path: str, target: str, found: Tree, known: list[str]) -> Iterator[t
     """What a link gives, in a tree whose paths are sorted."""
     above = [target, *map(str, Path(target).parents)]
     whole = next((found[one] for one in above if one in found), None)
-    if whole is not None and (target in found or whole.mode == _SUBMODULE):
+    if whole is not None and (target in found or whole.mode == SUBMODULE):
         yield path, whole
     start = "" if target == "." else f"{target}/"
     if f"{path}/".startswith(start):
@@ -213,7 +213,7 @@ def readable(path: str) -> str:
 
 
 def _is_as_committed(path: Path, entry: Entry) -> bool:
-    if entry.mode == _SUBMODULE:
+    if entry.mode == SUBMODULE:
         return True
     try:
         is_link = path.is_symlink()
@@ -221,7 +221,7 @@ def _is_as_committed(path: Path, entry: Entry) -> bool:
     except OSError:
         return False
     # A checkout may have written other line ends.
-    return is_link is (entry.mode == _LINK) and entry.blob in (
+    return is_link is (entry.mode == LINK) and entry.blob in (
         _blob_id(data, len(entry.blob)),
         _blob_id(data.replace(b"\r\n", b"\n"), len(entry.blob)),
     )
