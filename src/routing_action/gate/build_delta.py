@@ -13,14 +13,13 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence
 from routing_action.corpus.naming import bare_name, skill_key
-from routing_action.gate.changes import Change
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
 from routing_action.gate.edits.earlier_cases import judge_edited_cases
+from routing_action.gate.edits.find import Change
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.left_out import describe_attempts, find_doubt
 from routing_action.gate.model import (
-    BaselineSource,
     Delta,
     DeltaEntry,
     DeltaLeftOut,
@@ -74,16 +73,20 @@ def build_delta(
     comparison = compare(measurement, baselines.deciding, tree)
     doubt = find_doubt(comparison, moved, by_change=policy.by_change)
     gate = decide_gate(comparison, policy, doubt)
+    commits = measurement.commits
     counts = Counter(row.kind for row in comparison.rows)
+    # A push edits the baseline too, though it decides as it is checked in.
+    is_edited = any(edit.influence is Influence.BASELINE for edit in change.edits)
+    source = baselines.source.model_copy(update={"edited": baselines.source.edited or is_edited})
     prompts = {case.case_id: case.prompt for case in corpus.cases}
     return Delta(
         generated_at_utc=format_time(now),
         conclusion=gate.conclusion,
         reasons=gate.reasons,
         errors=comparison.errors,
-        baseline=_mark_edited(baselines.source, change),
+        baseline=source,
         cases_file=corpus.file,
-        commit=_only_commit(measurement),
+        commit=next(iter(commits)) if len(commits) == 1 else None,
         agents=policy.providers or measurement.agents,
         run_commands={
             agent: build_run_command(options, agent, program)
@@ -100,7 +103,7 @@ def build_delta(
         ),
         notes=(
             *describe_attempts(comparison, measurement, last_attempt),
-            *notes_of_agents(_row_notes(batches)),
+            *notes_of_agents(note for batch in batches for row in batch.rows for note in row.notes),
             *_notes(measurement, corpus, comparison),
             *_unasked(tree),
             *change.notes,
@@ -112,15 +115,6 @@ def build_delta(
             for row in comparison.rows
         ),
     )
-
-
-def _only_commit(measurement: Measurement) -> str | None:
-    (commit,) = measurement.commits if len(measurement.commits) == 1 else (None,)
-    return commit
-
-
-def _row_notes(batches: Sequence[MeasuredBatch]) -> Iterator[str]:
-    return (note for batch in batches for row in batch.rows for note in row.notes)
 
 
 def _unasked(tree: Tree) -> tuple[str, ...]:
@@ -150,12 +144,6 @@ def _notes(measurement: Measurement, corpus: Corpus, comparison: Comparison) -> 
     if any(row.not_alike for row in comparison.rows):
         notes.append("some rows were measured with another CLI or model than their baseline")
     return tuple(notes)
-
-
-def _mark_edited(source: BaselineSource, change: Change) -> BaselineSource:
-    """The source of the baseline, edited also where a push did that."""
-    edited = any(edit.influence is Influence.BASELINE for edit in change.edits)
-    return source.model_copy(update={"edited": source.edited or edited})
 
 
 def _skills_at_stake(

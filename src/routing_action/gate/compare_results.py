@@ -14,8 +14,8 @@ from routing_action.corpus.influences import Influence
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.gate.baselines import find_baseline_file
 from routing_action.gate.build_delta import build_delta
-from routing_action.gate.changes import Change, read_change
 from routing_action.gate.conclusion import Policy
+from routing_action.gate.edits.find import Change, read_change
 from routing_action.gate.find_baselines import (
     BaselineRequest,
     locate_files,

@@ -1,16 +1,20 @@
-"""Finds what a change edits between the commit that it is compared with and the one measured."""
+"""Finds what a change edits between the commit that it is compared with and the one measured.
+
+Also the cases as they were, and what is here beside that commit.
+"""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from routing_action.corpus.baseline import Baseline
+from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence, find_influence, find_skill_folder
 from routing_action.errors import RoutingActionError
 from routing_action.gate.edits.contents import compare_skills, compare_texts
@@ -20,9 +24,15 @@ from routing_action.gate.edits.entries import (
     list_baseline_edits,
     list_case_edits,
 )
+from routing_action.gate.find_baselines import (
+    Baselines,
+    read_earlier_baseline,
+    read_earlier_cases,
+)
 from routing_action.gate.histories import History
 from routing_action.gate.model import Edit
-from routing_action.git.changes import Entry, Read, Tree, follow_links, readable
+from routing_action.git.changes import Entry, Read, Tree, follow_links, readable, uncommitted_paths
+from routing_action.git.command import find_work_tree
 
 _IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
 _PLUGIN = ".claude-plugin/plugin.json"
@@ -31,18 +41,17 @@ _ORDER = {influence: place for place, influence in enumerate(Influence)}
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
-    """Cases and baseline before and after; paths are those of the files in the repository.
+class Change:
+    """What a change edits, the most telling first. `notes` say what could not be found out.
 
-    A path is None where the file is outside of it; `named` are further files that are not known
-    by their names, and folders.
+    `earlier` are the cases of the commit that decides, by their ids; `uncommitted` the paths that
+    differ from the commit where it is judged.
     """
 
-    cases: tuple[Cases, Cases]
-    baselines: tuple[Baseline, Baseline]
-    case_files: tuple[str | None, str | None]
-    baseline_files: tuple[str | None, str | None]
-    named: Mapping[str, Influence] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
+    notes: tuple[str, ...] = ()
+    earlier: Cases = field(default_factory=dict)
+    uncommitted: tuple[str, ...] = ()
 
 
 def path_in(root: Path, path: Path) -> str | None:
@@ -58,17 +67,55 @@ def names_in(top: Path, root: Path, named: Mapping[str, Influence]) -> dict[str,
     return {path: what for path, what in inner.items() if path and path != "."}
 
 
-def find_edits(
-    history: History, commit: str, versions: Versions
-) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """The edits, the most telling first, and what has to be said where they cannot be listed."""
-    edits = [*_list_entries(versions)]
+def read_change(
+    root: Path,
+    since: str,
+    baseline: Path,
+    baselines: Baselines,
+    corpus: Corpus,
+    history: History,
+    named: Mapping[str, Influence],
+) -> Change:
+    """Everything since a commit ("": the one that decides), with files of names of their own."""
+    top = find_work_tree(root)
+    if top is None:
+        return Change()
+    inner = names_in(top, root, named)
+    uncommitted = uncommitted_paths(top, lambda path: find_influence(path, inner) is not None)
+    try:
+        commit = history.find_commit(since) if since else baselines.commit
+    except RoutingActionError as error:
+        note = f"what this change edits is not known: {error.cause}"
+        return Change(notes=(note,), uncommitted=uncommitted)
+    if commit is None:
+        return Change(uncommitted=uncommitted)
+    old_cases, earlier = read_earlier_cases(commit, corpus, root, history)
+    if since:
+        old_baseline, old = read_earlier_baseline(commit, baseline, root, history)
+    else:
+        old_baseline, old = Path(baselines.source.path), baselines.deciding or {}
+    files: dict[Influence, list[str | None]] = {
+        influence: [path_in(top, root / path) if path else None for path in both]
+        for influence, both in (
+            (Influence.CASES, (old_cases, Path(corpus.file))),
+            (Influence.BASELINE, (old_baseline if old else None, baseline)),
+        )
+    }
+    now = {case.case_id: case for case in corpus.cases}
+    edits = [
+        *_list_moved(files),
+        *list_case_edits(earlier, now, files[Influence.CASES][1] or "the case file"),
+        *list_baseline_edits(
+            old, baselines.current, files[Influence.BASELINE][1] or "the baseline"
+        ),
+    ]
     notes: tuple[str, ...] = ()
     try:
-        edits += _list_files(history, commit, versions)
+        edits += _list_files(history, commit.sha, inner, {*chain(*files.values())})
     except RoutingActionError as error:
         notes = (f"what this change edits beside cases and baseline is not known: {error.cause}",)
-    return tuple(sorted(edits, key=_rank)), notes
+    edits.sort(key=_rank)
+    return Change(tuple(edits), notes, earlier if baselines.commit else {}, uncommitted)
 
 
 def _rank(edit: Edit) -> tuple[bool, int, str]:
@@ -79,25 +126,22 @@ def _rank(edit: Edit) -> tuple[bool, int, str]:
     return (edit.what == "added" if is_entry else is_quiet), _ORDER[edit.influence], edit.path
 
 
-def _list_entries(versions: Versions) -> Iterator[Edit]:
-    case_files, baseline_files = versions.case_files, versions.baseline_files
-    named = {Influence.CASES: case_files, Influence.BASELINE: baseline_files}
-    for influence, (before, after) in named.items():
+def _list_moved(files: Mapping[Influence, Sequence[str | None]]) -> Iterator[Edit]:
+    for influence, (before, after) in files.items():
         if before and before != after:
             place = after or "outside of the repository"
             yield Edit(path=place, path_before=before, influence=influence, what="renamed")
-    yield from list_case_edits(*versions.cases, case_files[1] or "the case file")
-    yield from list_baseline_edits(*versions.baselines, baseline_files[1] or "the baseline")
 
 
-def _list_files(history: History, commit: str, versions: Versions) -> Iterator[Edit]:
+def _list_files(
+    history: History, commit: str, named: Mapping[str, Influence], shown: Collection[str | None]
+) -> Iterator[Edit]:
     before, after = history.list_tree(commit), history.list_tree("HEAD")
     if before == after:
         return
     before, after = (follow_links(tree, history.read_blobs) for tree in (before, after))
     trees = (before, after)
-    named = name_files(trees, history.read_blobs, versions.named)
-    shown = {*versions.case_files, *versions.baseline_files}
+    named = name_files(trees, history.read_blobs, named)
     changed = [
         (path, influence)
         for path in sorted({*before, *after})
