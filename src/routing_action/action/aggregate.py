@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from routing_action.action.base import pin_base, write_folder
-from routing_action.action.custody import check_custody, find_notes
+from routing_action.action.custody import check_custody
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import DELTA_FILE, ERROR_FILE
@@ -120,14 +120,14 @@ def _judge_all(step: Step, legs: Path, history: History) -> Delta:
     judged = _judge(step, jobs, legs, history)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
-    attempt = step.context.run_attempt
     measured = {batch.key for batch in judged.batches}
+    faults, told = check_custody(judged.batches, jobs, step.context.run_attempt)
     reasons = (
-        *check_custody(judged.batches, jobs, attempt),
+        *faults,
         *judge_legs(jobs, measured, read_unmeasured((legs,))),
     )
     delta = with_legs(judged.delta, jobs, reasons)
-    notes = (*delta.notes, *find_notes(judged.batches, jobs, attempt))
+    notes = (*delta.notes, *told)
     return delta.model_copy(update={"pull_request": step.context.pull_request, "notes": notes})
 
 

@@ -34,35 +34,25 @@ def name_digest(key: str, attempt: int, results: str) -> str:
     return f"{key}-a{attempt}:{hashlib.sha256(results.encode()).hexdigest()}"
 
 
-def check_custody(batches: Sequence[MeasuredBatch], jobs: Jobs, attempt: int) -> tuple[str, ...]:
-    """One sentence for everything that does not agree; empty where all does.
+def check_custody(
+    batches: Sequence[MeasuredBatch], jobs: Jobs, attempt: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """One sentence for everything that does not agree, and one for what a reader is to know.
 
     `batches` are all that was read, `attempt` the run's own.
     """
-    newest = _newest(batches)
+    best = {batch.key: batch.attempt for batch in sorted(batches, key=lambda one: one.attempt)}
+    newest = [batch for batch in batches if batch.attempt == best[batch.key]]
     faults = [*_check_digests(batches, newest, jobs.digests, attempt)]
     for batch in newest:
         faults += _check_plan(batch, jobs)
         if batch.complete:
             faults += _check_files(Path(batch.file))
-    return tuple(faults)
-
-
-def find_notes(batches: Sequence[MeasuredBatch], jobs: Jobs, attempt: int) -> tuple[str, ...]:
-    """What a reader is to know of the custody of results that are not at fault."""
-    if not batches:
-        return ()
-    if not jobs.digests:
-        return (NO_DIGESTS,)
     known = {(one.key, one.attempt) for one in jobs.digests}
-    bare = [one.key for one in _newest(batches) if (one.key, one.attempt) not in known]
-    names = ", ".join(bare)
-    return (f"GitHub no longer has the digests of an earlier attempt: {names}",) if bare else ()
-
-
-def _newest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
-    best = {batch.key: batch.attempt for batch in sorted(batches, key=lambda one: one.attempt)}
-    return [batch for batch in batches if batch.attempt == best[batch.key]]
+    bare = ", ".join(one.key for one in newest if (one.key, one.attempt) not in known)
+    lost = f"GitHub no longer has the digests of an earlier attempt: {bare}" if bare else ""
+    notes = (lost if jobs.digests else NO_DIGESTS,) if batches else ()
+    return tuple(faults), tuple(filter(None, notes))
 
 
 def _check_digests(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from routing_action.results.batch_folder import (
     render_results,
 )
 from routing_action.results.find import MARKER_FILE, NotMeasured
-from routing_action.results.journal import JOURNAL_FILE, EarlierRun
+from routing_action.results.journal import JOURNAL_FILE
 from routing_action.results.model import Results, summarise, summarise_pairs
 from routing_action.run.process.descendants import sweep_survivors
 from routing_action.run.resume import read_dead
@@ -55,7 +55,12 @@ def hand_over(
     `results` are those that the harness holds in memory. Without them the batch was killed: what
     its journal has is marked as incomplete. `private` is removed.
     """
-    _make_anew(folder)
+    if left := remove_tree(folder):
+        raise HarnessError(
+            f"{left[0]}: is in the way of the results",
+            remedy="remove it, and see in the leg's log which agent made it",
+        )
+    write_atomically(folder / ".gitignore", "*\n")
     for agent, reason in unmeasured.items():
         marker = NotMeasured(agent=agent, reason=reason).model_dump_json()
         write_atomically(folder / MARKERS / agent / MARKER_FILE, marker + "\n")
@@ -89,40 +94,25 @@ def _private_root(step: Step) -> Path:
     return Path(step.variable("RUNNER_TEMP")) / "routing-action"
 
 
-def _make_anew(folder: Path) -> None:
-    left = remove_tree(folder)
-    if left:
-        raise HarnessError(
-            f"{left[0]}: is in the way of the results",
-            remedy="remove it, and see in the leg's log which agent made it",
-        )
-    write_atomically(folder / ".gitignore", "*\n")
-
-
 def _copy_batch(source: Path, batch: Path, results: Results) -> None:
+    """Write what is known, and copy what is a plain file; some units have no transcript."""
     write_atomically(batch / RESULTS_FILE, render_results(results))
     write_atomically(batch / PROOF_FILE, render_proof_log(results))
-    ids = (row.unit_run_id for row in results.results)
-    names = [f"{TRANSCRIPTS}/{one}.{stream}" for one in ids for stream in ("stdout", "stderr")]
     (batch / TRANSCRIPTS).mkdir()
-    _copy((JOURNAL_FILE, *names), source, batch)
-
-
-def _copy(names: Iterable[str], source: Path, to: Path) -> None:
-    """Copy what is a plain file; a unit that was not started has no transcript."""
-    linked = (source / TRANSCRIPTS).is_symlink()
+    names = [JOURNAL_FILE]
+    if not (source / TRANSCRIPTS).is_symlink():
+        ids = [row.unit_run_id for row in results.results]
+        names += [f"{TRANSCRIPTS}/{one}.{stream}" for one in ids for stream in ("stdout", "stderr")]
     for name in names:
-        if linked and name.startswith(TRANSCRIPTS):
-            continue
         try:
             file = open_regular(source / name)
         except OSError:
             continue
         try:
-            with file, (to / name).open("xb") as copy:
+            with file, (batch / name).open("xb") as copy:
                 shutil.copyfileobj(file, copy, 1 << 20)
         except OSError as error:
-            raise unwritable(to / name, error) from None
+            raise unwritable(batch / name, error) from None
 
 
 def _salvage(private: Path) -> Results | None:
@@ -132,18 +122,14 @@ def _salvage(private: Path) -> Results | None:
             killed = read_dead(batch / JOURNAL_FILE)
             if killed is not None and killed.header.batch_run_id == batch.name:
                 sweep_survivors(killed.running)
-                return _as_results(killed)
+                rows = tuple(killed.rows.values())
+                return Results(
+                    batch_run_id=killed.header.batch_run_id,
+                    generated_at_utc=killed.header.at_utc,
+                    complete=False,
+                    summary=summarise(rows),
+                    pairs=summarise_pairs(rows),
+                    options=killed.header.options,
+                    results=rows,
+                )
     return None
-
-
-def _as_results(killed: EarlierRun) -> Results:
-    rows = tuple(killed.rows.values())
-    return Results(
-        batch_run_id=killed.header.batch_run_id,
-        generated_at_utc=killed.header.at_utc,
-        complete=False,
-        summary=summarise(rows),
-        pairs=summarise_pairs(rows),
-        options=killed.header.options,
-        results=rows,
-    )

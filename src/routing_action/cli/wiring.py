@@ -25,8 +25,7 @@ from routing_action.git.credentials import find_credentials
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
-from routing_action.results.journal import Journal, UnitKey
-from routing_action.results.model import UnitResult
+from routing_action.results.journal import Journal
 from routing_action.results.read import read_results
 from routing_action.results.rerun import run_program
 from routing_action.run.batch import Batch, judge_run, run_batch
@@ -75,12 +74,7 @@ def run_and_report(
     async def run(journal: Journal) -> Batch:
         stop = Stop(asyncio.Event(), asyncio.Event())
         with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
-            ports = Ports(
-                lambda: datetime.now(UTC),
-                new_uuid,
-                lambda line: _write_error(redactor.text(line)),
-                observer,
-            )
+            ports = Ports(lambda: datetime.now(UTC), new_uuid, write, observer)
             parts = Parts(folder, launcher, redactor, ports, stop)
             baseline = _baseline(plan, settings)
             try:
@@ -116,7 +110,8 @@ def show_complete(
     except DocumentError as error:
         _write_error(f"routing-action: made again from the journal: {error.cause}")
         return None
-    if not results.complete or {_key(row): row for row in results.results} != journal.earlier.rows:
+    found = {(row.agent, row.case_id, row.trial): row for row in results.results}
+    if not results.complete or found != journal.earlier.rows:
         return None
     check_cases(read_cases(cases), results.options)
     _write_error(f"ARTIFACT_DIR={folder.path}")
@@ -124,10 +119,6 @@ def show_complete(
     code, reason = judge_run(results, results.options.fail_on_infra)
     batch = Batch(results, folder, code, reason)
     return show_batch(batch, environ, batch_file=batch_file, as_json=as_json)
-
-
-def _key(row: UnitResult) -> UnitKey:
-    return row.agent, row.case_id, row.trial
 
 
 def show_batch(

@@ -32,7 +32,6 @@ from routing_action.report.remedies import find_fix
 from routing_action.report.sandbox import Sandbox
 from routing_action.report.view import (
     accept_command,
-    can_accept,
     changed_rows,
     find_agents,
     find_headline,
@@ -200,7 +199,7 @@ def _pair_detail(delta: Delta, row: DeltaEntry) -> dict[str, object]:
             for proof in row.proofs[:_MOST_ITEMS]
         ],
         "rerun": rerun_command(delta, row) if row.got else "",
-        "accept": accept_command(row) if can_accept(row) else "",
+        "accept": accept_command(row),
     }
     return {name: value for name, value in found.items() if value}
 

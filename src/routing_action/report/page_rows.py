@@ -72,7 +72,7 @@ def _row(
     about the failure. `declaration` is the baseline entry that a new pair needs in order to be
     accepted, or that was removed and belongs back.
     """
-    takes = can_accept(row)
+    is_new = can_accept(row) and row.kind in _TO_DECLARE
     own = {name: "" if value is None else value for name, value in row.model_dump().items()}
     return own | {
         "mark": find_mark(row),
@@ -88,8 +88,10 @@ def _row(
         "red_before": describe_before(row) if row.red_before else "",
         "remedy": find_fix(row) if row.gates else "",
         "rerun": rerun_command(delta, row) if row.got or row.kind in _LOST else "",
-        "accept": accept_command(row) if takes else "",
-        "declaration": _declaration(row) if takes and row.kind in _TO_DECLARE else _lost_entry(row),
+        "accept": accept_command(row),
+        "declaration": _declaration(row)
+        if can_accept(row) and row.kind in _TO_DECLARE
+        else _lost_entry(row),
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
     }

@@ -197,7 +197,7 @@ def list_steps(
 
     `results` is where the results are, for the commands.
     """
-    accept = accept_command(row, results) if can_accept(row) else ""
+    accept = accept_command(row, results)
     if row.kind is DeltaKind.IMPROVEMENT:
         yield "lock it in", accept
         return
@@ -236,7 +236,7 @@ def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
     "" where that would not help: an entry that was removed is to be put back as it was, and what
     could not be measured is to be measured.
     """
-    if row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED) or row.got is Status.INFRA_ERROR:
+    if row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED) or not can_accept(row):
         return ""
     base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
     if row.timed_out or row.kind in (DeltaKind.REGRESSION, DeltaKind.NEW):
