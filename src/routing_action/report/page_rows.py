@@ -89,9 +89,7 @@ def _row(
         "remedy": find_fix(row) if row.gates else "",
         "rerun": rerun_command(delta, row) if row.got or row.kind in _LOST else "",
         "accept": accept_command(row),
-        "declaration": _declaration(row)
-        if can_accept(row) and row.kind in _TO_DECLARE
-        else _lost_entry(row),
+        "declaration": _declaration(row) if is_new else _lost_entry(row),
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
     }
