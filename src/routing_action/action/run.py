@@ -33,10 +33,9 @@ from routing_action.run.workspace.agent_home import find_login_files
 
 _SUMMARY_CHARACTERS = 200_000
 _RUN = (
-    *("cases", "skills", "timeout-seconds", "idle-timeout-seconds", "max-parallel"),
-    "max-output-mb",
-    *("trials", "confirm", "shard", "replay"),
-)
+    "cases skills timeout-seconds idle-timeout-seconds max-parallel max-output-mb trials confirm "
+    "shard replay"
+).split()
 _PLAN = ("cases", "baseline", "skills", "trials", "shards", "changed-from")
 """The inputs that are flags of the same name."""
 

@@ -15,10 +15,7 @@ from routing_action.files.plain_files import open_regular
 from routing_action.files.removal import remove_tree
 
 _FOLDER = "_runner_file_commands"
-_VARIABLES = (
-    *("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE"),
-    "GITHUB_STEP_SUMMARY",
-)
+_VARIABLES = tuple(f"GITHUB_{one}" for one in "ENV OUTPUT PATH STATE STEP_SUMMARY".split())
 
 
 class RunnerFiles:

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.git.changes import LINK, SUBMODULE, Tree, list_tree, read_blobs
+from routing_action.git.changes import (
+    LINK,
+    PARTIAL_CLONE,
+    SUBMODULE,
+    Tree,
+    list_tree,
+    read_blobs,
+)
 from routing_action.git.command import find_work_tree, require_work_tree, resolve, run_git
 from routing_action.git.merge_base import find_commit, find_merge_bases, read_dates
 
@@ -93,7 +100,7 @@ def read_file_at(
     if blob not in found:
         raise HarnessError(
             f"{name} is not in this clone as it was at {commit.sha[:12]}",
-            remedy="check out without a `filter`, or fetch the missing files with `git fetch`",
+            remedy=PARTIAL_CLONE,
         )
     return found[blob]
 

@@ -18,6 +18,7 @@ from routing_action.git.command import find_work_tree, require_work_tree, resolv
 from routing_action.git.fetch import choose_remote, fetch
 
 MAX_BLOB_BYTES = 256 * 2**10
+PARTIAL_CLONE = "check out without a `filter`, or fetch the missing files with `git fetch`"
 LINK, SUBMODULE = "120000", "160000"
 _DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"),
@@ -114,7 +115,13 @@ def read_blobs(
     wanted = sorted(set(blobs))
     if not wanted:
         return {}
-    sizes, missing = _measure(top, wanted)
+    try:
+        sizes, missing = _measure(top, wanted)
+    except HarnessError as error:  # some versions end at the first one that a partial clone lacks
+        if not choose_remote(top):
+            error.remedy = PARTIAL_CLONE
+            raise
+        sizes, missing = {}, wanted
     remote = choose_remote(top) if missing else ""
     if remote:
         fetch(top, remote, missing, environ=environ)
