@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from routing_action.agents.provider import Provider
 from routing_action.corpus.case import Case, Origin, expectations_for
@@ -18,12 +18,11 @@ from routing_action.errors import HarnessError
 from routing_action.files.plain_files import read_head
 from routing_action.git.command import find_work_tree, run_git
 from routing_action.run.workspace.staging import SKILL_FILE, StagedSkills
-from routing_action.run.workspace.visible_files import shown
+from routing_action.run.workspace.visible_files import shown, stays_inside
 
 _GITLINK = "160000"
 # The first line of a pointer file: the specification of Git LFS, "The Pointer".
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
-_MOST_LINKS = 40
 _ADVICE = {
     "submodule": "check out with `submodules: recursive`",
     "sparse": "add the folder to `sparse-checkout`, or check out without it",
@@ -135,34 +134,23 @@ def _why_gone(checkout: _Checkout, path: str) -> str:
 
     Links are followed as an agent's copy would follow them: inside the repository.
     """
-    position: list[str] = []
-    waiting = path.split("/")[::-1]
-    link = ""
-    for _ in range(len(waiting) + _MOST_LINKS * 16):
-        if not waiting:
-            break
-        part = waiting.pop()
-        if part in ("", ".", ".."):
-            if part == ".." and not position:
-                return _leads(link, "out of the repository")
-            del position[len(position) - (part == "..") :]
-            continue
-        place = "/".join((*position, part))
-        target = _target(checkout.root / place)
-        if target is None:
-            gone = _why_not_here(checkout, place, link)
-            if gone is not None:
-                return gone
-            position.append(part)
-        elif target.startswith("/"):
-            return _leads(place, "out of the repository")
-        else:
-            link = place
-            waiting.extend(target.split("/")[::-1])
-    else:
-        return _leads(link, "back to itself")
-    is_whole = not _is_pointer(checkout.root.joinpath(*position))
-    return "" if is_whole else f"it is a pointer of Git LFS, not the file; {_ADVICE['lfs']}"
+    root, places = checkout.root, _places(path)
+    link = next((place for place in places if (root / place).is_symlink()), "")
+    if not stays_inside(root, path):
+        is_loop = os.path.islink(os.path.realpath(root / link))  # noqa: PTH114 - it may be broken
+        return _leads(link, "back to itself" if is_loop else "out of the repository")
+    real = Path(os.path.realpath(root / path))
+    for place in _places(str(real.relative_to(root))):
+        gone = _why_not_here(checkout, place, link)
+        if gone is not None:
+            return gone
+    why = f"it is a pointer of Git LFS, not the file; {_ADVICE['lfs']}"
+    return why if _is_pointer(real) else ""
+
+
+def _places(path: str) -> list[str]:
+    """A path, after the folders that it lies in."""
+    return [str(one) for one in (*reversed(PurePosixPath(path).parents[:-1]), path)]
 
 
 def _leads(link: str, where: str) -> str:
@@ -184,13 +172,6 @@ def _why_not_here(checkout: _Checkout, place: str, link: str) -> str | None:
     if link and not is_no_skill:
         return _leads(link, f"to {shown(place)}, which does not exist")
     return ""
-
-
-def _target(path: Path) -> str | None:
-    try:
-        return str(path.readlink())
-    except OSError:
-        return None
 
 
 def _is_pointer(path: Path) -> bool:

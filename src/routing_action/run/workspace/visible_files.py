@@ -171,12 +171,12 @@ def _choose(root: Path, listed: Iterable[str], notes: list[str]) -> Tree:
         if stat.S_ISREG(mode):
             files.append(path)
         elif stat.S_ISLNK(mode):
-            (links if _stays_inside(root, path) else leaving).append(path)
+            (links if stays_inside(root, path) else leaving).append(path)
     left_out = _note("links out of the tree", leaving)
     return Tree(root, tuple(files), tuple(links), (*notes, *left_out))
 
 
-def _stays_inside(root: Path, link: str) -> bool:
+def stays_inside(root: Path, link: str) -> bool:
     """True where following the link, and all links it leads over, never leaves the root.
 
     `link` is relative to the root with `/` between parts. A target that does not exist may be
