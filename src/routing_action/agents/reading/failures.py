@@ -94,10 +94,9 @@ def classify_failure(
 
 
 def is_throttling(
-    message: str = "", *, kind: str = "", status: object = None, seconds: float | None = None
+    failure: ApiFailure, message: str, *, kind: str = "", status: object = None
 ) -> bool:
     """True where the service asks for fewer calls (429, 529, overloaded), and money is not why."""
-    failure = classify_failure(message, kind=kind, status=status, seconds=seconds)
     overloaded = _THROTTLED.search(f"{kind}\n{message}") or _code(message, status) == 529
     return failure is ApiFailure.RATE_LIMIT or (
         failure is ApiFailure.SERVER_ERROR and bool(overloaded)

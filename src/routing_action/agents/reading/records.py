@@ -167,12 +167,12 @@ class RecordReader(ProofWriter, ABC):
         failure, message = self._stderr
         silent = self.turns == 0 and not self.summary.has_text
         if self._records and not self.summary.terminal:
-            if not busy:
-                self.note(retrying=failure, failure_message=message)
-                self._throttle(message)
-        elif silent if self._records else self._text_failed(exit_code):
-            self.note(failure=failure, failure_message=message)
-            self._throttle(message)
+            name, counts = "retrying", not busy
+        else:
+            name, counts = "failure", silent if self._records else self._text_failed(exit_code)
+        if counts:
+            self.note(**{name: failure}, failure_message=message)
+            self._throttle(failure, message)
 
     def _text_failed(self, exit_code: int | None) -> bool:
         """True where a text mode run ended badly by itself, and its errors are no prose."""

@@ -71,31 +71,25 @@ class RunSummary:
         if self.summary.retrying is not None or self.summary.failure is not None:
             self.note(retrying=None, failure=None)
 
-    def fail(
-        self, message: str, *, kind: str = "", status: object = None, seconds: float | None = None
-    ) -> None:
-        """The CLI reports an API failure as final; `seconds` until it lifts, where a field says."""
-        self.refuse(message)
-        failure = self._classify(message, kind, status, seconds)
-        self.note(failure=failure, failure_message=self._explained(message, failure, seconds))
+    def fail(self, message: str, **details: Any) -> None:  # noqa: ANN401 - those of classify_failure
+        """The CLI reports an API failure as final."""
+        failure = self._note_failure("failure", message, details)
         if failure is not ApiFailure.API_ERROR:  # which says less than a retry before it
-            self._throttle(message, kind, status, seconds)
+            self._throttle(failure, message, **details)
 
-    def retry(
-        self, message: str, *, kind: str = "", status: object = None, seconds: float | None = None
-    ) -> None:
+    def retry(self, message: str, **details: Any) -> None:  # noqa: ANN401 - as above
         """The CLI reports that it tries an API call again."""
-        self.refuse(message)
-        failure = self._classify(message, kind, status, seconds)
-        self.note(retrying=failure, failure_message=self._explained(message, failure, seconds))
-        self._throttle(message, kind, status, seconds)
+        self._throttle(self._note_failure("retrying", message, details), message, **details)
 
-    def _classify(
-        self, message: str, kind: str, status: object, seconds: float | None
-    ) -> ApiFailure:
-        failure = classify_failure(message, kind=kind, status=status, seconds=seconds)
-        used_up = failure is ApiFailure.RATE_LIMIT and self.resets_at is not None
-        return ApiFailure.QUOTA if used_up else failure
+    def _note_failure(self, name: str, message: str, details: dict[str, Any]) -> ApiFailure:
+        """Note a failure under its name, and what it says."""
+        self.refuse(message)
+        failure = classify_failure(message, **details)
+        if failure is ApiFailure.RATE_LIMIT and self.resets_at is not None:
+            failure = ApiFailure.QUOTA
+        explained = self._explained(message, failure, details.get("seconds"))
+        self.note(**{name: failure}, failure_message=explained)
+        return failure
 
     def _explained(self, message: str, failure: ApiFailure, seconds: float | None) -> str:
         """The message with the time of the reset, where only a field of the stream has it."""
@@ -105,11 +99,14 @@ class RunSummary:
         return f"{message[:400]} (the limit resets {when})"
 
     def _throttle(
-        self, message: str, kind: str = "", status: object = None, seconds: float | None = None
+        self,
+        failure: ApiFailure,
+        message: str,
+        *,
+        seconds: float | None = None,
+        **details: Any,  # noqa: ANN401
     ) -> None:
-        throttled = self.resets_at is None and is_throttling(
-            message, kind=kind, status=status, seconds=seconds
-        )
+        throttled = self.resets_at is None and is_throttling(failure, message, **details)
         wait = retry_after_in(message) if seconds is None else seconds
         self.note(throttled=throttled, retry_after=wait if throttled else None)
 

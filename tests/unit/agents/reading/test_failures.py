@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from routing_action.agents.reading.failures import (
@@ -14,6 +16,11 @@ from routing_action.evidence.transcript import ApiFailure
 
 AUTH, QUOTA = ApiFailure.AUTH, ApiFailure.QUOTA
 RATE, SERVER, OTHER = ApiFailure.RATE_LIMIT, ApiFailure.SERVER_ERROR, ApiFailure.API_ERROR
+
+
+def throttles(message: str = "", **details: Any) -> bool:  # noqa: ANN401
+    """Whether a failure as it is reported asks for fewer calls."""
+    return is_throttling(classify_failure(message, **details), message, **details)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +128,15 @@ def test_only_a_service_that_asks_for_fewer_calls_is_throttling(
     message: str, throttled: bool
 ) -> None:
     """A server's own fault, a refused key and a used-up quota are none."""
-    assert is_throttling(message) is throttled
+    assert throttles(message) is throttled
 
 
 def test_a_status_and_a_kind_tell_of_throttling_too() -> None:
     """Where the message says nothing."""
-    assert is_throttling(status=429)
-    assert is_throttling(status=529)
-    assert is_throttling(kind="overloaded_error", status=503)
-    assert not is_throttling(status=True)
+    assert throttles(status=429)
+    assert throttles(status=529)
+    assert throttles(kind="overloaded_error", status=503)
+    assert not throttles(status=True)
 
 
 @pytest.mark.parametrize(
