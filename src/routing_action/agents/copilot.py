@@ -23,22 +23,9 @@ from routing_action.agents.reading.records import RecordReader
 from routing_action.evidence.tiers import canonical_call
 from routing_action.evidence.transcript import ApiFailure, EvidenceLine, LineKind, Usage
 
-_FAMILIES = (
-    "session.",
-    "assistant.",
-    "model.",
-    "tool.",
-    "user.",
-    "subagent.",
-    "agent.",
-    "skill.",
-    "hook.",
-    "permission.",
-    "system.",
-    "external_tool.",
-    "command.",
-    "mcp.",
-    "pending_messages.",
+_FAMILIES = tuple(
+    "session. assistant. model. tool. user. subagent. agent. skill. hook. permission. system. "
+    "external_tool. command. mcp. pending_messages.".split()
 )
 _LOADED_LINE = re.compile(r"● skill\((?P<skill>[^()\s][^()]*)\)\s*")
 _FAILED_LINE = re.compile(r"✗ skill\((?P<skill>[^()\s][^()]*)\).*")
@@ -241,15 +228,8 @@ PROVIDER = Provider(
     name="copilot",
     title="Copilot CLI",
     command=(
-        "copilot",
-        "-p",
-        "{prompt}",
-        "--allow-all-tools",
-        "--no-ask-user",
-        "--output-format",
-        "json",
-        "--log-level",
-        "debug",
+        *"copilot -p {prompt} --allow-all-tools --no-ask-user".split(),
+        *"--output-format json --log-level debug".split(),
     ),
     model_arguments=("--model", "{model}"),
     memory_mb=375,
@@ -259,10 +239,8 @@ PROVIDER = Provider(
     set_variables={"COPILOT_AUTO_UPDATE": "false"},
     credential_variables=("COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
     pass_variables=(
-        "COPILOT_OFFLINE",
-        "COPILOT_PROVIDER_BASE_URL",
-        "COPILOT_PROVIDER_TYPE",
-        "COPILOT_MODEL",
+        *("COPILOT_OFFLINE", "COPILOT_MODEL"),
+        *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE"),
     ),
     shared_caches=(".cache/copilot",),
     skill_folders=(".github/skills", ".claude/skills", ".agents/skills"),

@@ -75,8 +75,10 @@ class TranscriptSink:
 
     The file is readable by its owner alone, replaces an older one, and gets each chunk at once:
     it is complete up to the last byte that the redactor did not have to hold back, even if we
-    are killed. `on_line` gets the lines as a LineSplitter cuts them. Raises HarnessError where
-    the file cannot be made, OSError where it cannot be written.
+    are killed. `on_line` gets the lines as a LineSplitter cuts them. `taken` counts the bytes that
+    came, before secrets were taken out; `tail` is the end of what is in the file, at most
+    `TAIL_BYTES` of it. Raises HarnessError where the file cannot be made, OSError where it cannot
+    be written.
     """
 
     def __init__(
@@ -92,8 +94,8 @@ class TranscriptSink:
         self._lines = LineSplitter(on_line)
         self._terminal_seen = terminal_seen
         self._settled = settled
-        self._taken = 0
-        self._tail = b""
+        self.taken = 0
+        self.tail = b""
         self._digest = hashlib.sha256()
         self._descriptor = _create(path)
 
@@ -108,23 +110,13 @@ class TranscriptSink:
         return self._settled()
 
     @property
-    def taken(self) -> int:
-        """Bytes that came, before secrets were taken out."""
-        return self._taken
-
-    @property
-    def tail(self) -> bytes:
-        """The end of what is in the file, at most `TAIL_BYTES` of it."""
-        return self._tail
-
-    @property
     def sha256(self) -> str:
         """The SHA-256 of what was written, in hexadecimal digits."""
         return self._digest.hexdigest()
 
     def write(self, chunk: bytes) -> None:
         """Redact, store and hand on; the file comes first, so that it lacks nothing."""
-        self._taken += len(chunk)
+        self.taken += len(chunk)
         self._store(self._stream.feed(chunk))
 
     def close(self) -> None:
@@ -143,7 +135,7 @@ class TranscriptSink:
         while view:
             view = view[os.write(self._descriptor, view) :]
         self._digest.update(data)
-        self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
+        self.tail = (self.tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
         self._lines.feed(data)
 
 

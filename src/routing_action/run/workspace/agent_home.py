@@ -34,39 +34,17 @@ _FOLDER_VARIABLES: Mapping[str, str] = {
 _FIXED_VARIABLES: Mapping[str, str] = {"TERM": "dumb", "NO_COLOR": "1"}
 _PROXIES = ("ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 _ALLOWED = frozenset(
-    (
-        "PATH",
-        "LANG",
-        "LANGUAGE",
-        "TZ",
-        *_PROXIES,
-        *(name.lower() for name in _PROXIES),
-        "NODE_USE_ENV_PROXY",
-        "AWS_CA_BUNDLE",
-        "CURL_CA_BUNDLE",
-        "GIT_SSL_CAINFO",
-        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-        "NIX_SSL_CERT_FILE",
-        "NODE_EXTRA_CA_CERTS",
-        "REQUESTS_CA_BUNDLE",
-        "SSL_CERT_DIR",
-        "SSL_CERT_FILE",
-    )
-)
+    "PATH LANG LANGUAGE TZ NODE_USE_ENV_PROXY AWS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO "
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH NIX_SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE "
+    "SSL_CERT_DIR SSL_CERT_FILE".split()
+).union(_PROXIES, map(str.lower, _PROXIES))
 # What a workflow's job holds for itself; a provider's record cannot ask for these by `pass`.
 _WORKFLOW_PREFIXES = ("ACTIONS_", "GITHUB_", "INPUT_", "RUNNER_")
 _NEVER = frozenset({"GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"})
-_LOGINS = (
-    ".copilot/config.json",
-    ".config/github-copilot/hosts.json",
-    ".config/github-copilot/apps.json",
-    ".config/gh/hosts.yml",
-    ".config/git/credentials",
-    ".git-credentials",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".docker/config.json",
+_LOGINS = tuple(
+    ".copilot/config.json .config/github-copilot/hosts.json .config/github-copilot/apps.json "
+    ".config/gh/hosts.yml .config/git/credentials .git-credentials .netrc .npmrc .pypirc "
+    ".docker/config.json".split()
 )
 """What agents and their tools log in with; no unit gets a copy."""
 _TOKEN_INPUTS = ("INPUT_TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_GITHUB-TOKEN")
