@@ -32,7 +32,7 @@ from routing_action.run.evaluate import (
     explain_evaluation,
     read_lines,
 )
-from routing_action.run.known_skills import read_index
+from routing_action.run.offered import read_index
 
 
 @click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")

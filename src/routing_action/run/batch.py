@@ -114,7 +114,9 @@ def _end_what_was_left(settings: RunSettings, parts: Parts, journal: Journal) ->
     if journal.earlier is None:
         tell_killed(folder.parent, folder, ports)
     end_survivors(journal, folder.parent, ports)
-    remove_left_folders(journal, folder.parent, find_temp_root(settings), ports)
+    remove_left_folders(
+        journal, folder.parent, find_temp_root(settings.root, settings.environ), ports
+    )
 
 
 def _header(

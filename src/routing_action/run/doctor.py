@@ -17,7 +17,7 @@ from routing_action.files.secret_values import secret_values
 from routing_action.results.find import find_result_files
 from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results
-from routing_action.run.launch import cache_root, temp_candidates
+from routing_action.run.launch import cache_root, find_temp_root
 from routing_action.run.lifecycle import new_uuid
 from routing_action.run.other_sources import ask_version
 from routing_action.run.settings import agent_templates, build_command
@@ -27,7 +27,7 @@ from routing_action.run.workspace.agent_home import (
     make_agent_home,
 )
 from routing_action.run.workspace.staging import skills_in
-from routing_action.run.workspace.template import choose_temp_root, new_folder
+from routing_action.run.workspace.template import new_folder
 
 _MOST_ERROR = 300
 
@@ -90,7 +90,7 @@ async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Fact
     """Ask for the version as a unit would: in a home of its own, with the allowed environment."""
     provider = facts.provider
     with ExitStack() as undo:
-        folder = new_folder(choose_temp_root(root, temp_candidates(environ)))
+        folder = new_folder(find_temp_root(root, environ))
         undo.callback(remove_tree, folder)
         home = make_agent_home(
             provider, folder / "home", cache_root=cache_root(environ), base_environ=environ

@@ -15,9 +15,8 @@ from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.units import Unit
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
-from routing_action.run.known_skills import index_staged
 from routing_action.run.logs.session_logs import SessionLogs
-from routing_action.run.offered import find_offered
+from routing_action.run.offered import find_offered, index_staged
 from routing_action.run.other_sources import supplement_reading
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.settings import RunSettings, build_command, limit_arguments, log_folders
@@ -46,7 +45,7 @@ class ReplayLauncher:
         self._recordings = recordings
         self._settings = settings
         self._speed = settings.replay.speed if settings.replay else math.inf
-        self.folders = TempFolders(find_temp_root(settings))
+        self.folders = TempFolders(find_temp_root(settings.root, settings.environ))
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
         """The replay agent's command for a pair, with what the recording says about itself."""
@@ -94,7 +93,7 @@ class LiveLauncher:
         self._shared = settings.workspaces.shared
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
-        self.folders = TempFolders(find_temp_root(settings))
+        self.folders = TempFolders(find_temp_root(settings.root, settings.environ))
         self._user_home = Path(settings.environ["HOME"]) if settings.environ.get("HOME") else None
         self._lock = threading.Lock()
         self._templates: dict[str, WorkspaceTemplate] = {}
@@ -262,14 +261,9 @@ def _remove(folder: Path) -> list[str]:
     return [f"could not be removed: {failure}" for failure in remove_tree(folder)]
 
 
-def find_temp_root(settings: RunSettings) -> Path:
-    """Where a batch makes its folders."""
-    return choose_temp_root(settings.root, temp_candidates(settings.environ))
-
-
-def temp_candidates(environ: Mapping[str, str]) -> list[str]:
-    """Where temporary folders may be made, the best first; empty texts are unknown."""
-    return [environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")]
+def find_temp_root(root: Path, environ: Mapping[str, str]) -> Path:
+    """Where a batch makes its folders; `root` is the repository."""
+    return choose_temp_root(root, (environ.get("RUNNER_TEMP", ""), environ.get("TMPDIR", "")))
 
 
 def cache_root(environ: Mapping[str, str]) -> Path | None:

@@ -1,4 +1,4 @@
-"""Tells which skills agents were offered, with what each says about when to use it."""
+"""Reads the skills that agents have: every name of each, and what it says about its use."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from routing_action.agents.provider import Provider
-from routing_action.corpus.skill_files import MAX_DESCRIPTION, read_skill_file
+from routing_action.corpus.identity import KnownSkill, SkillIndex
+from routing_action.corpus.skill_files import MAX_DESCRIPTION, known_skill, read_skill_file
 from routing_action.results.model import OfferedSkill
-from routing_action.run.workspace.staging import SKILL_FILE, Skill, skills_in
+from routing_action.run.workspace.staging import (
+    SKILL_FILE,
+    Skill,
+    find_skills,
+    plugin_name,
+    skills_in,
+    skills_of_plugin,
+)
 
 MOST_SKILLS = 1000
 """Skills that are described; a repository with more has the first ones described."""
@@ -23,14 +31,13 @@ def find_offered(
     that several agents find in the same place stands there once.
     """
     agents: dict[tuple[str, str], list[str]] = {}
-    files: dict[tuple[str, str], Path] = {}
+    skills: dict[tuple[str, str], Skill] = {}
     for provider in providers:
         for path, skill in _skills_of(tree, provider, staged):
             agents.setdefault((skill.name, path), []).append(provider.name)
-            files[skill.name, path] = skill.path / SKILL_FILE
+            skills[skill.name, path] = skill
     return tuple(
-        _describe(name, path, tuple(agents[name, path]), files[name, path])
-        for name, path in sorted(agents)[:MOST_SKILLS]
+        _describe(skills[key], key[1], tuple(agents[key])) for key in sorted(agents)[:MOST_SKILLS]
     )
 
 
@@ -48,14 +55,50 @@ def _skills_of(
                 yield skill.path.relative_to(tree).as_posix(), skill
 
 
-def _describe(name: str, path: str, agents: tuple[str, ...], file: Path) -> OfferedSkill:
+def _describe(skill: Skill, path: str, agents: tuple[str, ...]) -> OfferedSkill:
     """With its description on one line; of one that is longer than allowed, its start."""
-    found = read_skill_file(name, file)
-    text = " ".join(found.description.split())
+    known = _known(skill, "", skill.path)
+    text = known.description
     return OfferedSkill(
-        name=name,
+        name=skill.name,
         agents=agents,
         path=path,
         description=text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…",
-        declared_name="" if found.name == name else found.name[:MAX_DESCRIPTION],
+        declared_name="" if known.name == skill.name else known.name[:MAX_DESCRIPTION],
     )
+
+
+def index_staged(
+    workspace: Path, staged: Sequence[Skill], source: Path | None, own: Sequence[Skill]
+) -> SkillIndex:
+    """The skills that lie in a workspace; those of `own` came from the plugin `source`."""
+    plugin = plugin_name(source) if source else ""
+    names = {skill.name for skill in own}
+    return SkillIndex(
+        _known(skill, plugin if skill.name in names else "", workspace) for skill in staged
+    )
+
+
+def read_index(source: Path, provider: Provider) -> SkillIndex:
+    """The skills that a path holds: a skill, a folder of them, a plugin, plugins, a repository.
+
+    Raises UsageError where there are none.
+    """
+    plugins = (source, *sorted(source.glob("*")), *sorted(source.glob("plugins/*")))
+    found = [
+        _known(skill, plugin_name(folder), source)
+        for folder in plugins
+        if plugin_name(folder)
+        for skill in skills_of_plugin(folder)
+    ]
+    trees = (source / folder for folder in provider.skill_folders)
+    found += [_known(skill, "", source) for tree in trees for skill in skills_in(tree)]
+    if not found:
+        found = [_known(skill, "", source) for skill in find_skills(source)]
+    return SkillIndex(found)
+
+
+def _known(skill: Skill, plugin: str, tree: Path) -> KnownSkill:
+    inside = skill.path.is_relative_to(tree) and skill.path != tree
+    place = skill.path.relative_to(tree).as_posix() if inside else skill.name
+    return known_skill(read_skill_file(skill.name, skill.path / SKILL_FILE), plugin, place)
