@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from routing_action.corpus.cases_file import Corpus
@@ -22,7 +23,7 @@ from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
 from routing_action.run.process.descendants import sweep_survivors
 from routing_action.run.settings import RunSettings, agent_templates
-from routing_action.run.workspace.leftovers import LIST_FILE, remove_leftovers
+from routing_action.run.workspace.leftovers import remove_leftovers
 
 MOST_BATCHES = 50
 """How many batches are searched for what was left running, the newest first."""
@@ -100,16 +101,8 @@ def remove_left_folders(
     """
     removed = remove_leftovers(journal.path.parent, temp_root) if journal.earlier else 0
     for path in _newest_journals(artifacts_root):
-        if not os.path.lexists(path.parent / LIST_FILE):
-            continue
-        try:
-            held = Journal.reopen(path)
-        except (OSError, DocumentError, UsageError):
-            continue
-        try:
-            removed += remove_leftovers(path.parent, temp_root)
-        finally:
-            held.close()
+        with _held(path) as held:
+            removed += remove_leftovers(path.parent, temp_root) if held else 0
     if removed:
         count = "1 folder" if removed == 1 else f"{removed} folders"
         ports.write_error(f"routing-action: removed {count} that a killed batch had left")
@@ -117,18 +110,22 @@ def remove_left_folders(
 
 def read_dead(path: Path) -> EarlierRun | None:
     """A journal that nobody holds; None where a batch does, and for what cannot be read."""
+    with suppress(OSError, DocumentError), _held(path) as journal:
+        if journal and path.stat(follow_symlinks=False).st_size <= MOST_BYTES:
+            return journal.look()
+    return None
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[Journal | None]:
+    """A journal, locked meanwhile; None where a batch holds it, or it cannot be opened."""
     try:
-        if path.stat(follow_symlinks=False).st_size > MOST_BYTES:
-            return None
         journal = Journal.reopen(path)
     except (OSError, DocumentError, UsageError):
-        return None
-    try:
-        return journal.look()
-    except DocumentError:
-        return None
-    finally:
-        journal.close()
+        yield None
+        return
+    with closing(journal):
+        yield journal
 
 
 def _newest_journals(root: Path) -> Iterator[Path]:
