@@ -30,9 +30,8 @@ from routing_action.run.rows import (
     make_excerpt,
 )
 from routing_action.run.settings import RunSettings
-from routing_action.run.witness import Witness
 from routing_action.run.workspace.agent_home import renewed_secrets
-from routing_action.run.workspace.custody import Custody
+from routing_action.run.workspace.custody import Custody, Witness
 
 
 @dataclass(slots=True)

@@ -36,16 +36,12 @@ class Watch:
 
     def find_change(self) -> str:
         """The first path that was touched, appeared or is gone; "" where none was."""
-        now = self._look()
-        for path in sorted(now.keys() | self._then.keys()):
-            if now.get(path) != self._then.get(path):
-                return f"{shown(path)} was changed"
-        return ""
+        return next((f"{shown(path)} was changed" for path in self.list_changes()), "")
 
     def list_changes(self) -> list[str]:
-        """All of the first look's paths that were touched, or are gone."""
-        now = self._look()
-        return [path for path, then in self._then.items() if now.get(path) != then]
+        """All paths that were touched, appeared or are gone."""
+        now, then = self._look(), self._then
+        return [one for one in sorted(now.keys() | then.keys()) if now.get(one) != then.get(one)]
 
     def _look(self) -> dict[str, _Stamp]:
         return {str(path): _stamp(path) for path in self._find()}
