@@ -114,20 +114,11 @@ class CustomReader(RecordReader):
         kind = as_text(find_value(record, layout.kind))
         found: list[EvidenceLine] = []
         known = kind in layout.quiet
-        parts: tuple[tuple[Any, Callable[[Record, Any], Iterable[EvidenceLine]]], ...] = (
-            (layout.about, self._about),
-            (layout.usage, self._usage),
-            (layout.text, self._text),
-            (layout.call, self._call),
-            (layout.result, self._result),
-            (layout.retry, self._retry),
-            (layout.error, self._error),
-            (layout.end, self._end),
-        )
-        for part, take in parts:
+        for name in ("about", "usage", "text", "call", "result", "retry", "error", "end"):
+            part = getattr(layout, name)
             if part is not None and kind in part.kinds:
                 known = True
-                found += take(record, part)
+                found += getattr(self, f"_{name}")(record, part)
         return found if known else None
 
     # ---- the parts

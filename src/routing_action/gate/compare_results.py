@@ -25,8 +25,12 @@ from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
 from routing_action.git.base_commit import BaseCommit
-from routing_action.results.attempts import split_attempts
-from routing_action.results.find import find_result_files, has_results, read_unmeasured
+from routing_action.results.find import (
+    find_result_files,
+    has_results,
+    read_unmeasured,
+    split_attempts,
+)
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.read import read_batches, read_results
 

@@ -1,12 +1,14 @@
 """Finds what legs left in folders: results.json, or `not-measured.json` in its place.
 
 A leg writes the latter where it knows beforehand that it cannot run (a fork, no secret). A leg that
-was simply lost leaves none, and stays an error.
+was simply lost leaves none, and stays an error. The artifacts of a run's attempts are told apart by
+the folders that they were downloaded into.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +20,7 @@ from routing_action.files.documents import read_text, validate
 from routing_action.files.json_text import JsonText
 from routing_action.results.batch_folder import RESULTS_FILE
 
+ARTIFACT = re.compile(r"routing-results-(?P<key>.+)-a(?P<attempt>[1-9]\d{0,5})")
 MARKER_FILE = "not-measured.json"
 MAX_DEPTH = 6
 MAX_FILES = 2000
@@ -91,3 +94,23 @@ def _refuse(error: OSError) -> None:
     raise DocumentError(
         f"cannot be listed: {error.strerror}", file=str(error.filename), remedy=NO_RESULTS
     )
+
+
+def find_artifact(path: Path) -> Path | None:
+    """The outermost artifact folder that a file lies in."""
+    parents = reversed(path.absolute().parents)
+    return next((one for one in parents if ARTIFACT.fullmatch(one.name)), None)
+
+
+def split_attempts(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The files that count, and those of artifacts that a later attempt of their leg replaced."""
+    named: dict[Path, tuple[Path, int]] = {}
+    for file in files:
+        artifact = find_artifact(file)
+        if artifact is not None and (match := ARTIFACT.fullmatch(artifact.name)):
+            named[file] = artifact.with_name(match["key"]), int(match["attempt"])
+    last: dict[Path, int] = {}
+    for leg, attempt in named.values():
+        last[leg] = max(last.get(leg, 0), attempt)
+    older = [file for file, (leg, attempt) in named.items() if attempt < last[leg]]
+    return [file for file in files if file not in older], older

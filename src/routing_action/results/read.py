@@ -17,8 +17,13 @@ from routing_action.corpus.baseline import Status
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, name_field, read_bytes
 from routing_action.files.json_text import JsonText
-from routing_action.results.attempts import ARTIFACT, find_artifact, split_attempts
-from routing_action.results.find import NO_RESULTS, find_result_files
+from routing_action.results.find import (
+    ARTIFACT,
+    NO_RESULTS,
+    find_artifact,
+    find_result_files,
+    split_attempts,
+)
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import (
     SCHEMA_VERSION,

@@ -32,15 +32,14 @@ class PendingCalls:
     def __init__(self) -> None:
         """Start with no call."""
         self._waiting: dict[str | tuple[str], Call] = {}
-        self._replaced: list[Call] = []
 
     def open(self, identity: object, call: Call) -> None:
         """Remember a call; an earlier one of the same id will never get its result."""
-        known = isinstance(identity, str | int)
-        key = _key(identity) if known else (f"unpaired {len(self._waiting)}",)
-        if key in self._waiting and len(self._replaced) < _MOST_CALLS:
-            self._replaced.append(self._waiting.pop(key))
-        if key in self._waiting or len(self._waiting) < _MOST_CALLS:
+        unpaired = (f"unpaired {len(self._waiting)}",)
+        key = _key(identity) if isinstance(identity, str | int) else unpaired
+        if len(self._waiting) < _MOST_CALLS:
+            if key in self._waiting:
+                self._waiting[unpaired] = self._waiting[key]
             self._waiting[key] = call
 
     def close(self, identity: object) -> Call | None:
@@ -49,8 +48,7 @@ class PendingCalls:
 
     def take_all(self) -> list[Call]:
         """Take out every call that never got a result."""
-        left = [*self._replaced, *self._waiting.values()]
-        self._replaced.clear()
+        left = list(self._waiting.values())
         self._waiting.clear()
         return left
 
