@@ -6,10 +6,8 @@ and never meets a shell. Every error names file, field or line, and what to do.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
-from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self
@@ -26,7 +24,7 @@ from pydantic import (
 
 from routing_action.errors import DocumentError
 from routing_action.evidence.transcript import ApiFailure
-from routing_action.files.documents import explain_fault, name_field, read_bytes
+from routing_action.files.documents import find_fault, name_field, read_bytes, suggest
 from routing_action.files.toml_text import parse_toml
 
 MAX_BYTES = 2**17
@@ -270,23 +268,12 @@ def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
     try:
         parsed = RoutingFile.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = [part for part in first["loc"] if part != "[key]"]
-        message = explain_fault(first["type"], first["msg"], first.get("ctx", {}))
-        cause, remedy = _explain(first["type"], message, where)
+        kind, cause, where = find_fault(error)
+        remedy = _GUIDE
+        if kind == "extra_forbidden":
+            remedy = suggest(where[-1], ["providers", *CustomProvider.model_fields], _GUIDE)
+        elif kind == "tuple_type" and where[-1:] == ["command"]:
+            cause = "must be a list of arguments, since no shell reads it"
+            remedy = 'write ["acme", "run", "{prompt}"]'
         raise DocumentError(cause, file=file, field=name_field(where), remedy=remedy) from None
     return dict(parsed.providers), hashlib.sha256(data).hexdigest()
-
-
-def _explain(kind: str, message: str, where: Sequence[str | int]) -> tuple[str, str]:
-    if kind == "extra_forbidden":
-        close = difflib.get_close_matches(
-            str(where[-1])[:100], ["providers", *CustomProvider.model_fields], n=1
-        )
-        return message, f"did you mean {close[0]}?" if close else _GUIDE
-    if kind == "tuple_type" and where[-1:] == ["command"]:
-        return (
-            "must be a list of arguments, since no shell reads it",
-            'write ["acme", "run", "{prompt}"]',
-        )
-    return message, _GUIDE

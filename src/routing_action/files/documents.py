@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -65,27 +65,38 @@ def validate(
     try:
         return model.model_validate(item)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = [part for part in first["loc"] if part != "[key]"]
+        kind, cause, where = find_fault(error)
+        if kind in ("too_long", "string_too_long"):
+            guide = "shorten it, or split what it is for"
+        elif kind == "extra_forbidden" and where:
+            guide = suggest(where[-1], model.model_fields, "see docs/reference/cases.md")
         raise DocumentError(
-            explain_fault(first["type"], first["msg"], first.get("ctx", {})),
+            cause,
             file=document.file,
             line=document.line_of([*path, *where]),
             field=name_field((*path, *where)),
-            remedy=_remedy(model, first["type"], where) or guide or remedy,
+            remedy=guide or remedy,
         ) from None
 
 
-def explain_fault(kind: str, message: str, context: Mapping[str, object]) -> str:
-    """What pydantic found wrong with a field, in words for people."""
-    if kind == "extra_forbidden":
-        return "unknown field"
-    if kind == "missing":
-        return "is missing"
-    if kind in ("too_long", "string_too_long"):
-        what = "entries" if kind == "too_long" else "characters"
-        return f"has more than {context['max_length']} {what}"
-    return message.removeprefix("Value error, ")
+def find_fault(error: ValidationError) -> tuple[str, str, list[str | int]]:
+    """The first thing that is wrong: pydantic's name for it, words for people, and its place."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    cause = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        cause = "unknown field"
+    elif first["type"] == "missing":
+        cause = "is missing"
+    elif first["type"] in ("too_long", "string_too_long"):
+        what = "entries" if first["type"] == "too_long" else "characters"
+        cause = f"has more than {first['ctx']['max_length']} {what}"
+    return first["type"], cause, [part for part in first["loc"] if part != "[key]"]
+
+
+def suggest(name: object, known: Iterable[str], otherwise: str) -> str:
+    """The remedy for an unknown field: the known one that is like it."""
+    close = difflib.get_close_matches(str(name)[:_LONGEST_PLACE], list(known), n=1)
+    return f"did you mean {close[0]}?" if close else otherwise
 
 
 def name_field(where: Sequence[str | int]) -> str:
@@ -94,14 +105,3 @@ def name_field(where: Sequence[str | int]) -> str:
     for part in where:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text if len(text) <= _LONGEST_PLACE else f"{text[:_LONGEST_PLACE]}…"
-
-
-def _remedy(model: type[BaseModel], kind: str, where: Sequence[str | int]) -> str:
-    if kind in ("too_long", "string_too_long"):
-        return "shorten it, or split what it is for"
-    if kind == "extra_forbidden" and where:
-        close = difflib.get_close_matches(
-            str(where[-1])[:_LONGEST_PLACE], list(model.model_fields), n=1
-        )
-        return f"did you mean {close[0]}?" if close else "see docs/reference/cases.md"
-    return ""

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from routing_action.corpus.baseline import Status
 from routing_action.errors import DocumentError
-from routing_action.files.documents import decode_text, name_field, read_bytes
+from routing_action.files.documents import decode_text, find_fault, name_field, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.results.find import (
     ARTIFACT,
@@ -42,7 +42,6 @@ _MAX_LINE_BYTES = 32 * 2**20
 """Above this size an error names the field alone: finding the line would take seconds."""
 
 _DAMAGED = "run again, or download the artifact again: the file is not what a run writes"
-_CAUSES = {"missing": "is missing", "string_too_short": "is empty"}
 _START = b'{\n  "'
 _HEAD_END = b'\n  "results": [\n'
 _ROW_END = b"\n    },\n"
@@ -226,13 +225,12 @@ def _validate(
 
 def _refuse(path: Path, error: ValidationError, count: int | None = None) -> DocumentError:
     """What is wrong first, with its place; of a block of rows with the `count` of those before."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = [part for part in first["loc"] if part != "[key]"]
+    kind, cause, where = find_fault(error)
     if count is not None:
         where = ["results", *[int(row) + count for row in where[:1]], *where[1:]]
     is_small = path.is_file() and path.stat().st_size <= _MAX_LINE_BYTES
     return DocumentError(
-        _CAUSES.get(first["type"]) or first["msg"].removeprefix("Value error, "),
+        "is empty" if kind == "string_too_short" else cause,
         file=str(path),
         line=_read_whole(path).line_of(where) if is_small else None,
         field=name_field(where),
