@@ -105,7 +105,7 @@ def judge(
     activity_missing = bool(expectations.any_tokens) and not (
         evidence.activity or evidence.any_hits
     )
-    gating = _gating_disallowed(case, expectations, evidence)
+    gating = _seen(expectations.disallowed, evidence, case.disallowed_min_tier)
     hits |= {token: evidence.best_of(expectations.disallowed[token]) for token in gating}
     groups = {need.token: need.names for need in unmet if need.is_skill}
     groups |= expectations.disallowed
@@ -149,12 +149,6 @@ def _seen(
     """The canonical tokens whose best hit, under any of their names, reaches the tier."""
     found = ((token, evidence.best_of(names)) for token, names in groups.items())
     return tuple(token for token, hit in found if hit is not None and hit.tier <= tier)
-
-
-def _gating_disallowed(
-    case: Case, expectations: Expectations, evidence: EvidenceCollector
-) -> tuple[str, ...]:
-    return _seen(expectations.disallowed, evidence, case.disallowed_min_tier)
 
 
 def _decide_status(

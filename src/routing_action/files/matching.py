@@ -190,11 +190,8 @@ def _locate(blanked: bytes, rank: int, low: int = 0) -> int:
 
 def _before_escape(data: bytes, place: int, least: int) -> int:
     """The place, or that of the escape that it stands in: half of one would break a JSON string."""
-    at = place
-    first = max(least, at - _MOST_BACKSLASHES)
-    while at > first and data[at - 1 : at] == b"\\":
-        at -= 1
-    return at
+    head = data[max(least, place - _MOST_BACKSLASHES) : place]
+    return place - len(head) + len(head.rstrip(b"\\"))
 
 
 def _without_margins(data: bytes, rows: list[re.Match[bytes]]) -> bytes:

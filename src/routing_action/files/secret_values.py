@@ -199,17 +199,11 @@ def _in_lines(text: str) -> Iterator[str]:
     yield from header_secrets("\n".join(re.findall(r"(?i)\bauthorization:.*", text)))
     yield from _NETRC.findall(text)
     for name, value in _SETTING.findall(text):
-        yield from _of_setting(name, _unquote(value.strip()))
+        yield from _of_setting(name, value[1:-1] if value[0] in "'\"" else value)
     yield from _random_words(text)
     whole = text.strip()
     if len(whole.split()) == 1 and not _is_word(whole):
         yield whole
-
-
-def _unquote(value: str) -> str:
-    if value[:1] == value[-1:] and value[:1] in ("'", '"') and len(value) > 1:
-        return value[1:-1]
-    return value
 
 
 def _of_setting(name: str, value: str) -> Iterator[str]:
@@ -218,7 +212,8 @@ def _of_setting(name: str, value: str) -> Iterator[str]:
     yield from _header_value(value) if _SCHEME.fullmatch(value) else ()
     is_plain = "://" in value or value.startswith("$")
     is_secret = _looks_secret(name, _LOGIN_WORDS)
-    is_named = _WORDS.fullmatch(value) or (_is_key(name) and _VERSIONED.fullmatch(value))
+    is_key = name.lower().endswith(("key", "auth", "pat"))
+    is_named = _WORDS.fullmatch(value) or (is_key and _VERSIONED.fullmatch(value))
     if is_secret and not is_plain and (_is_strong(name) or not is_named):
         yield value
     else:
@@ -253,10 +248,6 @@ def _looks_secret(name: str, more: frozenset[str] = frozenset()) -> bool:
     singular = [word.removesuffix("S") for word in words]
     marks = _SECRET_WORDS | more
     return any(word in marks or word.endswith(_SECRET_ENDINGS) for word in (*singular, *words))
-
-
-def _is_key(name: str) -> bool:
-    return name.lower().endswith(("key", "auth", "pat"))
 
 
 def _is_word(value: str) -> bool:
