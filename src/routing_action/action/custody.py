@@ -19,7 +19,7 @@ from routing_action.results.journal import JOURNAL_FILE, read_journal
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results
-from routing_action.results.transcripts import check_transcripts
+from routing_action.results.transcript_lines import check_transcripts
 
 HOW = "docs/how-to/pass-digests-on.md"
 NO_DIGESTS = (

@@ -24,7 +24,7 @@ from routing_action.corpus.identity import NO_SKILLS
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
-from routing_action.results.transcripts import check_stored
+from routing_action.results.transcript_lines import check_stored
 from routing_action.run.evaluate import (
     describe_evaluation,
     evaluate_case,

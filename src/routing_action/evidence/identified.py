@@ -53,15 +53,11 @@ def identify(line: EvidenceLine, skills: SkillIndex) -> Identity:
     found = skills.at(line.path, line.plugin) if line.path else ()
     if not found and not line.path:
         found = skills.named(line.skill)
-    if len(found) > 1:
-        return Identity(candidates=tuple(one.title for one in found))
     titles = tuple(one.title for one in found)
-    own = tuple(name for name in own if not skills.named(name) or _is_of(name, titles, skills))
+    if len(titles) > 1:
+        return Identity(candidates=titles)
+    own = tuple(name for name in own if skills.titles(name) in ((), titles))
     return Identity("".join(titles), own)
-
-
-def _is_of(name: str, titles: tuple[str, ...], skills: SkillIndex) -> bool:
-    return titles == tuple(one.title for one in skills.named(name))
 
 
 def _linked_names(line: EvidenceLine) -> tuple[str, ...]:
@@ -99,13 +95,10 @@ def line_for(
     titles = skills.titles(token)
     if len(titles) > 1 or (titles and identity.title and titles != (identity.title,)):
         return None
-    fits = titles == (identity.title,) or any(_is(name, wanted, is_file) for name in identity.own)
+    # A file's folder says nothing about the plugin.
+    own = (name.rpartition(":")[2] if is_file else name for name in identity.own)
+    fits = titles == (identity.title,) or any(same_skill(name, wanted) for name in own)
     return _renamed(line, wanted) if fits else None
-
-
-def _is(name: str, wanted: str, is_file: bool) -> bool:
-    """True where two texts name one skill; a file's folder says nothing about the plugin."""
-    return same_skill(name.rpartition(":")[2] if is_file else name, wanted)
 
 
 def undecided(identity: Identity, token: str, skills: SkillIndex) -> tuple[str, ...]:

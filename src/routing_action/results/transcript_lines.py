@@ -1,7 +1,7 @@
 """Units with the lines of their transcripts around the hits, within bounds, for the full reports.
 
 Folders of artifacts are hostile: an id that is no id names no file, a link is not followed, and no
-more than a part of a long file or line is read.
+more than a part of a long file or line is read. It also sees that transcripts are what was written.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from routing_action.corpus.baseline import Status
 from routing_action.errors import DocumentError
-from routing_action.results.batch_folder import TRANSCRIPTS
+from routing_action.files.plain_files import hash_file
+from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.model import UnitResult
-from routing_action.results.read import stream_rows
-from routing_action.results.transcripts import check_transcripts
+from routing_action.results.read import read_results, stream_rows
 
 CONTEXT_LINES = 2
 MAX_LINE_BYTES = 4000
@@ -29,6 +30,7 @@ TRANSCRIPT_BUDGET = 4 * 2**20
 
 _BLOCK_BYTES = 64 * 2**10
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_AGAIN = "run the unit again, and see in its log what changed the file"
 _PLACE = re.compile(r" at stdout line ([1-9]\d{0,8})$")
 
 
@@ -108,3 +110,31 @@ def _number_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             number, line = number + 1, b""
     if line:
         yield number, line
+
+
+def check_transcripts(results_file: Path, row: UnitResult) -> None:
+    """See that a row's transcripts are there, beside results.json, and as they were written.
+
+    An older row, and one of a unit that was not started, says nothing of them. Raises
+    DocumentError with the file and the row.
+    """
+    folder = results_file.parent / TRANSCRIPTS
+    for stream, due in (("stdout", row.stdout_sha256), ("stderr", row.stderr_sha256)):
+        path = folder / f"{row.unit_run_id}.{stream}"
+        found = None
+        with suppress(OSError):
+            found = None if folder.is_symlink() else hash_file(path)
+        if due not in (None, found):
+            fault = "was changed after it was written" if found else "is missing"
+            cause = f"the transcript {fault} ({row.agent}:{row.case_id})"
+            raise DocumentError(cause, file=str(path), remedy=_AGAIN)
+
+
+def check_stored(path: Path) -> None:
+    """The same for a file that may be a transcript of a batch; any other file is accepted."""
+    results_file = path.parent.parent / RESULTS_FILE
+    if path.parent.name != TRANSCRIPTS or not results_file.is_file():
+        return
+    for row in read_results(results_file).results:
+        if row.unit_run_id == path.stem:
+            check_transcripts(results_file, row)

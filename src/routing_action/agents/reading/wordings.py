@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+
+import msgspec
 
 from routing_action.evidence.transcript import ApiFailure
 
 ALL = ("claude", "codex", "copilot", "gemini", "opencode")
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(msgspec.Struct, frozen=True):
     """Words or codes of a failure, `examples` of them, and their source.
 
     A `firm` quota is one whatever pause is named beside it; any other limit that lifts within
@@ -27,22 +26,15 @@ class Wording:
 
     pattern: re.Pattern[str]
     failure: ApiFailure
-    agents: tuple[str, ...]
     examples: tuple[str, ...]
     source: str
-    firm: bool
-
-
-def _read(one: dict[str, Any]) -> Wording:
-    return Wording(
-        re.compile(one["pattern"], re.IGNORECASE),
-        ApiFailure(one["failure"]),
-        tuple(one.get("agents", ALL)),
-        tuple(one["examples"]),
-        one["source"],
-        one.get("firm", False),
-    )
+    agents: tuple[str, ...] = ALL
+    firm: bool = False
 
 
 _TABLE = files("routing_action.agents.reading").joinpath("wordings.toml").read_text("utf-8")
-WORDINGS = tuple(_read(one) for one in tomllib.loads(_TABLE)["wording"])
+WORDINGS = msgspec.convert(
+    tomllib.loads(_TABLE)["wording"],
+    tuple[Wording, ...],
+    dec_hook=lambda _, text: re.compile(text, re.IGNORECASE),
+)
