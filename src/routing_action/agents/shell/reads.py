@@ -90,7 +90,7 @@ def reads_of(command: str, cwd: str = "") -> CommandReads:
     and by an earlier `cd`.
     """
     state = _State(cwd)
-    state.script(command, posix=not is_powershell(command), depth=0)
+    state.script(command, posix=not is_powershell(command))
     reads = state.reads
     reads.cwd = state.cwd
     written = {posixpath.normpath(path) for path in reads.written}
@@ -108,20 +108,24 @@ class _State:
         self.variables: dict[str, str] = {}
         self.early: set[str] = set()
         self.posix = True
+        self.depth = 0
         self.chosen_by_glob = False
         self.reads = CommandReads()
 
-    def script(self, text: str, *, posix: bool, depth: int) -> None:
-        if depth > MAX_DEPTH:
+    def script(self, text: str, *, posix: bool) -> None:
+        if self.depth > MAX_DEPTH:
             return
+        outer, self.posix = self.posix, posix
+        self.depth += 1
         segments = split_command(text, backslash_escapes=posix)
         for segment, shown in zip(segments, reach_output(segments), strict=True):
-            self.posix = posix
             self.chosen_by_glob |= any(word.glob and "{" not in word.text for word in segment.words)
             words = self._command_words(segment)
             self.reads.written += [self._path(word) for word in segment.outputs]
             if words or segment.inputs:
-                self._one(segment, words, shown=shown, posix=posix, depth=depth)
+                self._one(segment, words, shown)
+        self.posix = outer
+        self.depth -= 1
 
     def _command_words(self, segment: Segment) -> list[Word]:
         """The words from the program on, past keywords, assignments and wrappers."""
@@ -139,25 +143,23 @@ class _State:
             words.pop(0)
         return words
 
-    def _one(
-        self, segment: Segment, words: list[Word], *, shown: int, posix: bool, depth: int
-    ) -> None:
+    def _one(self, segment: Segment, words: list[Word], shown: int) -> None:
         program = program_name(self._expand(words[0].text)) if words else "cat"
         arguments = words[1:]
         if program in POSIX_SHELLS or program in OTHER_SHELLS:
-            self._shell(program, arguments, segment, depth)
+            self._shell(program, arguments, segment)
         elif program == "eval":
-            self.script(" ".join(w.text for w in arguments), posix=posix, depth=depth + 1)
+            self.script(" ".join(w.text for w in arguments), posix=self.posix)
         elif not self._has_effect(program, arguments):
             self.chosen_by_glob |= program in LISTERS
-            self._shows(program, arguments, segment, shown=shown)
-            if not posix and shown and program in PRINTERS:
+            self._shows(program, arguments, segment, shown)
+            if not self.posix and shown and program in PRINTERS:
                 self.reads.open_ended = True
             if segment.heredoc and ("$(" in segment.heredoc or "`" in segment.heredoc):
                 quoted = segment.heredoc.replace('"', '\\"')
-                self.script(f': "{quoted}"', posix=posix, depth=depth + 1)
+                self.script(f': "{quoted}"', posix=self.posix)
             if not is_known(program) or "-exec" in {word.text for word in arguments}:
-                self._other(arguments, segment, shown=shown, posix=posix, depth=depth)
+                self._other(arguments, segment, shown)
 
     def _has_effect(self, program: str, arguments: list[Word]) -> bool:
         """Follow a command that changes the folder, writes or speaks; False where it does not."""
@@ -173,23 +175,21 @@ class _State:
             return False
         return True
 
-    def _shows(self, program: str, arguments: list[Word], segment: Segment, *, shown: int) -> None:
+    def _shows(self, program: str, arguments: list[Word], segment: Segment, shown: int) -> None:
         """A command that may print files."""
         if program in PRINTERS:
             self.reads.spoken += [segment.heredoc] if segment.heredoc else []
             self._print(program, arguments, segment, shown)
-        elif INTERPRETER.match(program):
-            self._interpreter(arguments, segment, shown)
+        elif shown and INTERPRETER.match(program):
+            self._interpreter(arguments, segment)
 
-    def _other(
-        self, arguments: list[Word], segment: Segment, *, shown: int, posix: bool, depth: int
-    ) -> None:
+    def _other(self, arguments: list[Word], segment: Segment, shown: int) -> None:
         """A program of an unknown kind: it may start another one, or print what it was given."""
         for index, word in enumerate(arguments[: _LONGEST if shown else 0]):
             if is_known(program_name(word.text)) and not word.glob:
                 before = len(self.reads.files)
                 inner = replace(segment, inputs=[], heredoc="")
-                self._one(inner, arguments[index:], shown=shown, posix=posix, depth=depth)
+                self._one(inner, arguments[index:], shown)
                 may_print = program_name(word.text) not in NEVER
                 self.reads.open_ended |= may_print and len(self.reads.files) == before
                 self.reads.unknown |= may_print
@@ -200,7 +200,7 @@ class _State:
             values = (replace(word, text=word.text.rpartition("=")[2]) for word in words)
             self.reads.possible += self._literal(list(values))
 
-    def _shell(self, program: str, arguments: list[Word], segment: Segment, depth: int) -> None:
+    def _shell(self, program: str, arguments: list[Word], segment: Segment) -> None:
         posix = program in POSIX_SHELLS
         for index, word in enumerate(arguments):
             if carries_script(program, word.text):
@@ -209,17 +209,16 @@ class _State:
                 if not posix and (script := decode_script(word.text, text)) != text:
                     self.reads.decoded.append(script)
                     text = script
-                self.script(text, posix=posix, depth=depth + 1)
+                self.script(text, posix=posix)
                 if not posix and not _HIDES.search(text):
                     self.reads.files += [self._join(m[2]) for m in _DOTNET_READS.finditer(text)]
                 return
         if segment.heredoc:
-            self.script(segment.heredoc, posix=posix, depth=depth + 1)
+            self.script(segment.heredoc, posix=posix)
         self.reads.open_ended |= not arguments  # a script comes from the program before
 
     def _change_folder(self, arguments: list[Word]) -> None:
-        targets = plain_arguments(arguments)
-        if targets:
+        if targets := plain_arguments(arguments):
             self.cwd = self._path(targets[0])[:_LONGEST]
 
     def _print(self, program: str, arguments: list[Word], segment: Segment, shown: int) -> None:
@@ -253,25 +252,23 @@ class _State:
                 paths += [] if word.glob or is_open or not text else [path]
         return paths
 
-    def _interpreter(self, arguments: list[Word], segment: Segment, shown: int) -> None:
-        if not shown:
-            return
+    def _interpreter(self, arguments: list[Word], segment: Segment) -> None:
         for index, word in enumerate(arguments):
             if word.text in INLINE and index + 1 < len(arguments):
-                self._code(arguments[index + 1].text, shown)
+                self._code(arguments[index + 1].text)
                 rest = [w for w in arguments[index + 2 :] if not w.text.startswith("-")]
                 self.reads.files += [self._path(w) for w in rest if not w.glob]
                 return
         if segment.heredoc:
-            self._code(segment.heredoc, shown)
+            self._code(segment.heredoc)
 
-    def _code(self, code: str, shown: int) -> None:
+    def _code(self, code: str) -> None:
         """String literals of a script that opens files and writes none."""
         literals = [match[2].replace("\\\\", "\\") for match in _LITERAL.finditer(code)]
         paths = [self._join(text) for text in literals if text and not _OPEN.search(text)]
         if _SCRIPT_WRITES.search(code):
             self.reads.written += paths
-        elif shown and _SCRIPT_READS.search(code):
+        elif _SCRIPT_READS.search(code):
             self.reads.files += paths
             self.reads.open_ended = True
 
