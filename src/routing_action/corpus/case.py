@@ -136,11 +136,12 @@ def expectations_for(case: Case, provider: str, *, drops_skill_files: bool) -> E
         if earlier is None or tier < earlier.min_tier:
             kept = earlier.origin if earlier else origin
             found[fold(token)] = Requirement(token, tier, kept, _names(token, aliases))
+    activity = (*case.required_any_evidence, *DEFAULT_ACTIVITY_TOKENS)
     return Expectations(
         requirements=tuple(found.values()),
         optional=_groups(case.optional_skills, aliases),
         disallowed=_groups(case.disallowed_skills, aliases),
-        any_tokens=_any_tokens(case),
+        any_tokens=tuple(dict.fromkeys(activity)) if case.required_any_evidence else (),
     )
 
 
@@ -152,13 +153,6 @@ def _aliases_for(case: Case, provider: str) -> dict[str, str]:
         if fold(name) == fold(provider)
         for alias, canonical in aliases.items()
     }
-
-
-def _any_tokens(case: Case) -> tuple[str, ...]:
-    """The activity tokens: the case's own and the default ones; none where none are asked for."""
-    if not case.required_any_evidence:
-        return ()
-    return tuple(dict.fromkeys(case.required_any_evidence + DEFAULT_ACTIVITY_TOKENS))
 
 
 def _wanted(case: Case) -> Iterable[tuple[str, int, Origin]]:

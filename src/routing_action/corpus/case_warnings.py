@@ -49,20 +49,13 @@ def _warnings(case: Case) -> Iterator[tuple[str, str]]:
             "prompt-names-skill",
             f"{case.case_id}: the prompt names {skill}, so it measures nothing about routing",
         )
-    if not (case.expected_skill or case.disallowed_skills or _requires(case)):
+    expected = (case.expected_skill, *case.required_skills, *case.required_files)
+    more = (*case.required_all_evidence, *case.required_evidence, *case.disallowed_skills)
+    if not any((*expected, *more)):
         yield (
             "no-expectation",
             f"{case.case_id}: nothing is expected or disallowed, so any completed run passes",
         )
-
-
-def _requires(case: Case) -> bool:
-    return bool(
-        case.required_skills
-        or case.required_files
-        or case.required_all_evidence
-        or case.required_evidence
-    )
 
 
 def _named_skills(case: Case) -> list[str]:

@@ -64,13 +64,9 @@ def find_influence(path: str, named: Mapping[str, Influence]) -> Influence | Non
     `path` is relative to the repository with `/`. `named` gives the influence of files and of
     whole folders by such paths; the longest one that fits decides.
     """
-    return _find_named(path, named) or _find_known(fold(path).split("/"))
-
-
-def _find_named(path: str, named: Mapping[str, Influence]) -> Influence | None:
     whole = fold(path)
     fitting = [place for place in named if f"{whole}/".startswith(f"{fold(place).rstrip('/')}/")]
-    return named[max(fitting, key=len)] if fitting else None
+    return named[max(fitting, key=len)] if fitting else _find_known(whole.split("/"))
 
 
 def _find_known(parts: list[str]) -> Influence | None:

@@ -133,14 +133,9 @@ def names_token(text: str, token: str) -> bool:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     if is_file_token(token):
-        return _names_file(text, token)
+        whole = _whole_word("/".join(split_path(token)))
+        return whole.search(_SEPARATORS.sub("/", text)) is not None
     return any(_stands_as_skill(text, *m.span()) for m in _whole_word(token).finditer(text))
-
-
-def _names_file(text: str, token: str) -> bool:
-    flat = _SEPARATORS.sub("/", text)
-    pattern = _whole_word("/".join(split_path(token)))
-    return any(True for _ in pattern.finditer(flat))
 
 
 _BEFORE = re.compile(r"(?:^|[/\\])skills(?:[/\\]\.?[\w-]+)?[/\\]+$", re.IGNORECASE)

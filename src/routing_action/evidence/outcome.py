@@ -95,7 +95,9 @@ def _ended_by_us(reading: Reading, end: RunEnd) -> Outcome | None:
 
 
 def _ended_by_itself(reading: Reading, end: RunEnd) -> Outcome:
-    if reading.unfinished or (_was_signalled(end.exit_code) and not reading.terminal):
+    code = end.exit_code or 0
+    signalled = code < 0 or code in _SIGNAL_EXITS
+    if reading.unfinished or (signalled and not reading.terminal):
         return Outcome.KILLED
     if _is_foreign(reading):
         return Outcome.SCHEMA_DRIFT
@@ -111,7 +113,3 @@ def _is_foreign(reading: Reading) -> bool:
     """Less than half was recognised; lines that are no records spoil no complete run."""
     is_complete = reading.is_record_stream and reading.terminal and reading.turns > 0
     return reading.recognised < reading.unrecognised - (reading.foreign if is_complete else 0)
-
-
-def _was_signalled(exit_code: int | None) -> bool:
-    return exit_code is not None and (exit_code < 0 or exit_code in _SIGNAL_EXITS)

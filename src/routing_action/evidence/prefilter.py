@@ -42,8 +42,10 @@ class Prefilter:
             return False
         if not text.isascii():
             return any(map(_fold(text).__contains__, self._all))
-        if self._words and not self._words.isdisjoint(_words_of(text)):
-            return True
+        if self._words:
+            words = text.encode().translate(_WORDS_ALONE).decode().split()
+            if not self._words.isdisjoint(words):
+                return True
         return any(map(text.lower().__contains__, self._loose))
 
     def among(self, text: str, tokens: Iterable[str]) -> list[str]:
@@ -64,11 +66,6 @@ def _longest_word(token: str, needle: str) -> str:
     if not token[-1:].isalnum():  # an activity word such as `Bash(` may follow on a letter
         return ""
     return max(_WORD.findall(needle), key=len, default="")
-
-
-def _words_of(text: str) -> list[str]:
-    """The words of a text of ASCII, each as long as it can be."""
-    return text.encode().translate(_WORDS_ALONE).decode().split()
 
 
 def _shortest(needles: Iterable[str]) -> tuple[str, ...]:

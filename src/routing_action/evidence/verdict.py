@@ -233,7 +233,8 @@ def _requirement_kind(need: Requirement, facts: _Facts) -> FailureKind:
     if any(name in facts.evidence.wrong_copies for name in need.names):
         return FailureKind.WRONG_COPY
     own = (one for name in need.names for one in facts.evidence.skills.all_names(name))
-    if need.is_skill and _unavailable((*need.names, *own), facts.reading):
+    told = need.is_skill and facts.reading.catalogue is not None
+    if told and not is_offered(facts.reading, (*need.names, *own)):
         return FailureKind.SKILL_UNAVAILABLE
     if hit is not None and hit.tier < 3:
         return FailureKind.EVIDENCE_TOO_WEAK
@@ -255,11 +256,6 @@ def _absent_kind(need: Requirement, hit: Hit | None, facts: _Facts) -> FailureKi
             else FailureKind.MISSING_SKILL_FILE_EVIDENCE
         )
     return FailureKind.MISSING_REQUIRED
-
-
-def _unavailable(names: tuple[str, ...], reading: Reading) -> bool:
-    """True where the agent said what it offers, and this skill is not in it."""
-    return reading.catalogue is not None and not is_offered(reading, names)
 
 
 # ---- stopping early

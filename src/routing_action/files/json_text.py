@@ -59,19 +59,17 @@ class JsonText:
         found: dict[str, object] = {}
         for key, value in pairs:
             if key in found:
+                written = re.escape(json.dumps(key, ensure_ascii=False))
+                places = [one.start() for one in re.finditer(rf"{written}\s*:", self.text)]
                 raise DocumentError(
                     f"the key {key[:100]!r} is given twice in one object",
                     file=self.file,
-                    line=self._line_of_second(key),
+                    line=self.line_at(places[1]) if len(places) > 1 else None,
                     field=key[:100],
                     remedy="keep one of them",
                 )
             found[key] = value
         return found
-
-    def _line_of_second(self, key: str) -> int | None:
-        places = [match.start() for match in _key_pattern(key).finditer(self.text)]
-        return self.line_at(places[1]) if len(places) > 1 else None
 
     def _no_constant(self, name: str) -> object:
         place = self.text.find(name)
@@ -137,7 +135,3 @@ class JsonText:
 def _skip_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def _key_pattern(key: str) -> re.Pattern[str]:
-    return re.compile(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:")

@@ -16,7 +16,8 @@ def open_regular(path: Path | str) -> BinaryIO:
 
     Raises OSError, also for what is no regular file.
     """
-    file = open(path, "rb", opener=_open_what_is_there)  # noqa: SIM115 - the caller closes it
+    careful = os.O_NOFOLLOW | os.O_NONBLOCK
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | careful))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(f"{path} is no regular file")
@@ -49,7 +50,3 @@ def _read(path: Path | str, size: int, *, from_end: bool) -> bytes:
             return os.pread(file.fileno(), size, start)
     except OSError:
         return b""
-
-
-def _open_what_is_there(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

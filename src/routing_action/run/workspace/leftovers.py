@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from routing_action.files.atomic import unwritable
@@ -61,18 +60,12 @@ def remove_leftovers(batch: Path, temp_root: Path) -> int:
     inode are those of one that was made in this temporary folder; no link is followed.
     """
     removed = 0
-    for name, device, inode in _listed(batch / LIST_FILE):
-        path = temp_root / name
-        if _is_ours(path, device, inode):
-            removed += not remove_tree(path)
+    for line in read_head(batch / LIST_FILE, _MOST_BYTES).decode("ascii", "replace").splitlines():
+        match = _LINE.fullmatch(line)
+        if match and _is_ours(temp_root / match[1], int(match[2]), int(match[3])):
+            removed += not remove_tree(temp_root / match[1])
     (batch / LIST_FILE).unlink(missing_ok=True)
     return removed
-
-
-def _listed(file: Path) -> Iterator[tuple[str, int, int]]:
-    for line in read_head(file, _MOST_BYTES).decode("ascii", "replace").splitlines():
-        if match := _LINE.fullmatch(line):
-            yield match[1], int(match[2]), int(match[3])
 
 
 def _is_ours(path: Path, device: int, inode: int) -> bool:

@@ -30,7 +30,7 @@ def seal_link(target: str) -> bytes:
 
 def seal_tree(root: Path) -> Seal:
     """All files and links below a folder, by their paths; what cannot be read is kept as such."""
-    return dict(_walk(str(root), ""))
+    return dict(_walk(str(root)))
 
 
 def find_change(root: Path, seal: Seal) -> str:
@@ -43,8 +43,8 @@ def find_change(root: Path, seal: Seal) -> str:
     return ""
 
 
-def _walk(root: str, prefix: str) -> Iterator[tuple[str, bytes]]:
-    waiting = [prefix]
+def _walk(root: str) -> Iterator[tuple[str, bytes]]:
+    waiting = [""]
     while waiting:
         prefix = waiting.pop()
         try:
