@@ -137,13 +137,15 @@ class CodexReader(RecordReader):
         return self.result(identity, ok=ok, output=output)
 
     def _mcp(self, item: Record) -> list[EvidenceLine]:
-        name = f"mcp:{as_text(item.get('server'))}.{as_text(item.get('tool'))}"
-        target = render_arguments(as_record(item.get("arguments")))
         identity = item.get("id")
-        self.call(identity, "tool", name, target)
+        self._call_mcp(identity, item)
         ok = item.get("status") == "completed"
         output = flatten_text(as_record(item.get("result")).get("content"))
         return self.result(identity, ok=ok, output=output)
+
+    def _call_mcp(self, identity: object, call: Record) -> None:
+        name = f"mcp:{as_text(call.get('server'))}.{as_text(call.get('tool'))}"
+        self.call(identity, "tool", name, render_arguments(as_record(call.get("arguments"))))
 
     def _tool(self, item: Record, name: str) -> list[EvidenceLine]:
         paths = [as_text(as_record(change).get("path")) for change in as_list(item.get("changes"))]
@@ -200,9 +202,7 @@ class CodexReader(RecordReader):
     def _protocol_mcp(self, kind: str, msg: Record) -> Iterable[EvidenceLine]:
         invocation = as_record(msg.get("invocation"))
         if kind == "mcp_tool_call_begin":
-            name = f"mcp:{as_text(invocation.get('server'))}.{as_text(invocation.get('tool'))}"
-            target = render_arguments(as_record(invocation.get("arguments")))
-            self.call(msg.get("call_id"), "tool", name, target)
+            self._call_mcp(msg.get("call_id"), invocation)
             return ()
         self.turn()
         result = as_record(as_record(msg.get("result")).get("Ok"))

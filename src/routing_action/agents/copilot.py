@@ -132,9 +132,9 @@ class CopilotReader(RecordReader):
             raw = data.get("arguments")
             self.call(identity, "skill", render_arguments(arguments), called_skill(raw))
         elif name in _VIEWS:
-            partial = _first_line(arguments) > 1
+            first = next(iter(as_list(arguments.get("view_range"))), 1)
             path = as_text(arguments.get("path")) or as_text(arguments.get("file_path"))
-            self.call(identity, "file", name, path, partial=partial)
+            self.call(identity, "file", name, path, partial=(as_count(first) or 0) > 1)
         elif name in _SHELLS:
             self.call(identity, "shell", name, as_text(arguments.get("command")))
         else:
@@ -216,12 +216,6 @@ def find_shutdown(line: bytes) -> Usage | None:
 def _sum_of(records: Iterable[Record], name: str) -> int | None:
     counts = [count for one in records if (count := as_count(one.get(name))) is not None]
     return sum(counts) if counts else None
-
-
-def _first_line(arguments: Record) -> int:
-    span = as_list(arguments.get("view_range"))
-    first = span[0] if span else 1
-    return first if isinstance(first, int) else 1
 
 
 PROVIDER = Provider(

@@ -12,11 +12,9 @@ from routing_action.agents.provider import template_variable
 from routing_action.corpus.baseline import Baseline, Status
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
-from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.journal import Header, Journal
 from routing_action.results.model import (
-    OfferedSkill,
     Options,
     PairSummary,
     Results,
@@ -176,13 +174,8 @@ async def _write_early(cancel: asyncio.Event, write: Callable[[], object]) -> No
         write()
 
 
-def _redacted(skill: OfferedSkill, redactor: Redactor) -> OfferedSkill:
-    return skill.model_copy(update={"description": redactor.text(skill.description)})
-
-
 def _results(batch_run_id: str, options: Options, rounds: Rounds, parts: Parts) -> Results:
     ended = rounds.ended
-    skills = parts.launcher.offered_skills()
     return Results(
         batch_run_id=batch_run_id,
         generated_at_utc=format_time(parts.ports.now()),
@@ -190,7 +183,10 @@ def _results(batch_run_id: str, options: Options, rounds: Rounds, parts: Parts) 
         summary=summarise(ended),
         pairs=summarise_pairs(ended),
         options=options,
-        skills=tuple(_redacted(skill, parts.redactor) for skill in skills),
+        skills=tuple(
+            one.model_copy(update={"description": parts.redactor.text(one.description)})
+            for one in parts.launcher.offered_skills()
+        ),
         results=tuple(ended),
     )
 

@@ -34,7 +34,7 @@ from routing_action.run.workspace.template import (
     WorkspaceTemplate,
     choose_temp_root,
 )
-from routing_action.run.workspace.watch import Watch, watch_instructions, watch_program
+from routing_action.run.workspace.watch import watch_instructions, watch_program
 
 
 class ReplayLauncher:
@@ -89,12 +89,13 @@ class LiveLauncher:
         self, settings: RunSettings, providers: Mapping[str, Provider], hidden: Iterable[Path]
     ) -> None:
         """`hidden` are the answer keys of this batch, which no agent may see."""
+        environ = settings.environ
         self._settings = settings
         self._shared = settings.workspaces.shared
         self._providers = dict(providers)
         self._hidden = tuple(hidden)
         self.folders = TempFolders(find_temp_root(settings.root, settings.environ))
-        self._user_home = Path(settings.environ["HOME"]) if settings.environ.get("HOME") else None
+        self._user_home = Path(environ["HOME"]) if environ.get("HOME") else None
         self._lock = threading.Lock()
         self._templates: dict[str, WorkspaceTemplate] = {}
         self._offered: tuple[OfferedSkill, ...] = ()
@@ -107,7 +108,11 @@ class LiveLauncher:
         }
         above = watch_instructions(settings.root.resolve() if self._shared else self.folders.root)
         self._watches = {
-            name: (above, *self._watch_program(one)) for name, one in self._providers.items()
+            name: (
+                above,
+                *watch_program(build_command(one, "", None, environ), environ.get("PATH")),
+            )
+            for name, one in self._providers.items()
         }
 
     def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
@@ -119,7 +124,8 @@ class LiveLauncher:
             undo.callback(remove_tree, folder)
             workspace, notes = self._workspace(provider, folder)
             home = self._home(provider, folder)
-            staged = staged_skills(workspace, provider, _known_skill_folders())
+            known = [name for one in all_providers().values() for name in one.skill_folders]
+            staged = staged_skills(workspace, provider, known)
             refuse_missing(unit.case, provider, staged, self._missing[provider.name])
             model = self._settings.provider_models.get(provider.name)
             limits = limit_arguments(provider, self._settings.limits)
@@ -210,11 +216,6 @@ class LiveLauncher:
         self._offered = find_offered(plain.path, self._providers.values(), self._skills)
         self._templates = made
 
-    def _watch_program(self, provider: Provider) -> tuple[Watch, ...]:
-        """Of what starts an agent, as its own environment finds it."""
-        environ = self._settings.environ
-        return watch_program(build_command(provider, "", None, environ), environ.get("PATH"))
-
     def _custody(self, provider: Provider, workspace: Path, home: AgentHome) -> Custody:
         watches = self._watches[provider.name]
         if self._shared:
@@ -251,10 +252,6 @@ class LiveLauncher:
     def _session_logs(self, globs: Sequence[str], home: AgentHome) -> SessionLogs:
         asked = self._settings.logs
         return SessionLogs(globs, home.path, max_files=asked.max_files, max_bytes=asked.max_bytes)
-
-
-def _known_skill_folders() -> list[str]:
-    return [name for one in all_providers().values() for name in one.skill_folders]
 
 
 def _remove(folder: Path) -> list[str]:

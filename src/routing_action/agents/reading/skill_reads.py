@@ -65,7 +65,9 @@ def shown_files(
     reads = reads_of(command, cwd)
     if not output.strip() or output.strip() == "\n".join(reads.spoken).strip():
         return ShownFiles((), ())
-    reported = _reported_lines(output)
+    # The lines that say that a file could not be read, in the words of the usual programs.
+    errors = islice(_UNREADABLE.finditer(output), _MOST)
+    reported = [match[0].replace("\\", "/") for match in errors]
     named = islice(dict.fromkeys(reads.files), _MOST)
     shown = [path for path in named if not _is_reported(path, reported)]
     skills = [path for path in shown if is_skill_file(path)]
@@ -169,12 +171,6 @@ def _place(skill: KnownSkill) -> str:
 
 def _in(cwd: str, path: str) -> str:
     return path if is_rooted(path) or not cwd else posixpath.join(cwd, path)
-
-
-def _reported_lines(output: str) -> list[str]:
-    """The lines that say that a file could not be read, in the words of the usual programs."""
-    found = islice(_UNREADABLE.finditer(output), _MOST)
-    return [match[0].replace("\\", "/") for match in found]
 
 
 def _is_reported(path: str, lines: list[str]) -> bool:

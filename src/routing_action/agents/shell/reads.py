@@ -164,7 +164,8 @@ class _State:
     def _has_effect(self, program: str, arguments: list[Word]) -> bool:
         """Follow a command that changes the folder, writes or speaks; False where it does not."""
         if program in CHANGE_FOLDER:
-            self._change_folder(arguments)
+            targets = map(self._path, plain_arguments(arguments))
+            self.cwd = next(targets, self.cwd)[:_LONGEST]
         elif program in WRITERS or edits_in_place(program, arguments):
             self.reads.written += [self._path(word) for word in plain_arguments(arguments)]
         elif program in COPIERS:
@@ -216,10 +217,6 @@ class _State:
         if segment.heredoc:
             self.script(segment.heredoc, posix=posix)
         self.reads.open_ended |= not arguments  # a script comes from the program before
-
-    def _change_folder(self, arguments: list[Word]) -> None:
-        if targets := plain_arguments(arguments):
-            self.cwd = self._path(targets[0])[:_LONGEST]
 
     def _print(self, program: str, arguments: list[Word], segment: Segment, shown: int) -> None:
         if not shown:
