@@ -26,6 +26,7 @@ from routing_action.run.launch import find_temp_root
 from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
+from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
 from routing_action.run.rounds import Rounds, units_to_confirm
@@ -88,12 +89,7 @@ async def run_batch(
             journal.begin(_header(batch_run_id, plan, runner, options, arguments))
         else:
             journal.resume(format_time(ports.now()))
-        await rounds.run(plan.units)
-        if settings.confirm and baseline is not None and rounds.complete:
-            # Without what an earlier life ran again, so that a resumed batch decides the same.
-            first = [row for row in rounds.ended if row.trial <= plan.selection.trials]
-            again = units_to_confirm(first, plan.units, baseline, settings.confirm, brakes.stopped)
-            await rounds.run(again)
+        await _measure(rounds, plan, settings, baseline, brakes)
     finally:
         early.cancel()
         results = write()
@@ -104,6 +100,27 @@ async def run_batch(
     for line in _closing_notes(runner, results.results):
         lifecycle.note(line)
     return Batch(results, folder, code, reason)
+
+
+async def _measure(
+    rounds: Rounds, plan: Plan, settings: RunSettings, baseline: Baseline | None, brakes: Brakes
+) -> None:
+    """Run all units, and those again that `--confirm` asks for; HarnessError where any is left.
+
+    A process that outlives its unit and our signals could still write results of its own.
+    """
+    there = find_orphans() or frozenset()
+    await rounds.run(plan.units)
+    if settings.confirm and baseline is not None and rounds.complete:
+        # Without what an earlier life ran again, so that a resumed batch decides the same.
+        first = [row for row in rounds.ended if row.trial <= plan.selection.trials]
+        again = units_to_confirm(first, plan.units, baseline, settings.confirm, brakes.stopped)
+        await rounds.run(again)
+    if end_orphans(there):
+        raise HarnessError(
+            "processes that agents started could not be ended, so no result can be believed",
+            remedy="see in the transcripts which unit started them, and start a new batch",
+        )
 
 
 def _end_what_was_left(settings: RunSettings, parts: Parts, journal: Journal) -> None:

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from routing_action.agents.provider import Provider, ReadContext, Reader
+from routing_action.corpus.naming import fold
 from routing_action.evidence.evidence import EvidenceCollector, as_log_line
 from routing_action.evidence.transcript import EndedBy, Reading, Usage
 from routing_action.evidence.unavailable import find_refusal
 from routing_action.files.redaction import Redactor
 from routing_action.run.logs.session_logs import read_log_tails
-from routing_action.run.output.capture import MemorySink
+from routing_action.run.output.capture import MemorySink, redact_file
 from routing_action.run.process.process import ProcessLimits, run_process
+from routing_action.run.workspace.agent_home import renewed_secrets
 from routing_action.run.workspace.staging import StagedSkills
 
 _VERSION = re.compile(rb"\d+\.\d+(?:\w|[.+-]\w)*")
@@ -124,6 +126,30 @@ def _logged_usage(provider: Provider, home: Path) -> Usage | None:
         if found:
             total = found[-1] if total is None else total.plus(found[-1])
     return total
+
+
+def learn_renewed(
+    provider: Provider,
+    context: ReadContext,
+    redactor: Redactor,
+    files: Iterable[Path | str],
+    sha256s: tuple[str | None, str | None],
+) -> tuple[str | None, str | None]:
+    """Have the redactor learn what the agent's login files hold by now; the transcripts lose it.
+
+    No name of a skill is a secret: the agent could hide what it loaded. `sha256s` are those of the
+    files; gives what they are afterwards.
+    """
+    known = {fold(name) for skill in context.skills.skills for name in skill.names}
+    found = {
+        one
+        for one in renewed_secrets(provider, context.home)
+        if not any(name in fold(one) or fold(one) in name for name in known)
+    }
+    if not redactor.learn(found):
+        return sha256s
+    first, second = zip(map(Path, files), sha256s, strict=True)
+    return redact_file(redactor, *first), redact_file(redactor, *second)
 
 
 def read_session_logs(

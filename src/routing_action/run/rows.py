@@ -91,7 +91,7 @@ def build_row(
         trial=unit.trial,
         outcome=verdict.outcome,
         ended_by=run.ended_by,
-        survivors=run.survivors,
+        survivors=tuple(redactor.text(one)[:60] for one in run.survivors),
         recognised_events=reading.recognised,
         unrecognised_events=reading.unrecognised,
         catalogue=reading.catalogue,

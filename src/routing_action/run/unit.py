@@ -19,8 +19,13 @@ from routing_action.results.model import OfferedSkill, UnitResult
 from routing_action.run.evaluate import CaseJudge
 from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
 from routing_action.run.limits import Brakes
-from routing_action.run.other_sources import VersionProbe, read_session_logs, version_command
-from routing_action.run.output.capture import TranscriptSink, redact_files
+from routing_action.run.other_sources import (
+    VersionProbe,
+    learn_renewed,
+    read_session_logs,
+    version_command,
+)
+from routing_action.run.output.capture import TranscriptSink
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.rows import (
     RunRecord,
@@ -30,7 +35,6 @@ from routing_action.run.rows import (
     make_excerpt,
 )
 from routing_action.run.settings import RunSettings
-from routing_action.run.workspace.agent_home import renewed_secrets
 from routing_action.run.workspace.custody import Custody, Witness
 
 
@@ -163,12 +167,11 @@ class UnitRunner:
     async def _launched(self, run: _Run) -> tuple[UnitResult, Reading]:
         launch, evidence = run.launch, run.judge.evidence
         started = self.parts.ports.now()
-        output = Path(self.parts.folder.transcript_files(run.unit_run_id)[0])
-        async with self._witness.over(run.unit_run_id, run.unit.key, launch.custody, output):
+        files = tuple(map(Path, self.parts.folder.transcript_files(run.unit_run_id)))
+        async with self._witness.over(run.unit_run_id, run.unit.key, launch.custody, files[0]):
             result = await self._process(run)
-        renewed = renewed_secrets(self.providers[run.unit.agent], launch.context.home)
-        if self.parts.redactor.learn(renewed):
-            redact_files(self.parts.redactor, self.parts.folder.transcript_files(run.unit_run_id))
+        provider, redactor = self.providers[run.unit.agent], self.parts.redactor
+        run.sha256s = learn_renewed(provider, launch.context, redactor, files, run.sha256s)
         evidence.extend(run.judge.reader.finish(result.exit_code))
         reading = launch.supplement(run.judge.reader.reading)
         new = launch.new_log_lines
@@ -195,9 +198,7 @@ class UnitRunner:
             matched_log_file=log_file,
             sha256s=run.sha256s,
         )
-        row = build_row(
-            run.unit, run.unit_run_id, record, verdict, reading, evidence, self.parts.redactor
-        )
+        row = build_row(run.unit, run.unit_run_id, record, verdict, reading, evidence, redactor)
         return row, reading
 
     def _cause(self, run: _Run, result: ProcessResult, ended_by: EndedBy) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from routing_action.errors import HarnessError
@@ -139,10 +139,20 @@ class TranscriptSink:
         self._lines.feed(data)
 
 
-def redact_files(redactor: Redactor, paths: Iterable[Path | str]) -> None:
-    """Take secrets out of transcripts that were written before these were known."""
-    for path in map(Path, paths):
-        path.write_bytes(redactor.data(path.read_bytes()))
+def redact_file(redactor: Redactor, path: Path, sha256: str | None) -> str:
+    """Take secrets out of a transcript that was written before these were known; its new SHA-256.
+
+    Raises HarnessError where it is not what was written.
+    """
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise HarnessError(
+            f"{path} was changed after it was written",
+            remedy="see in the transcripts which unit did that, and start a new batch",
+        )
+    clean = redactor.data(data)
+    path.write_bytes(clean)
+    return hashlib.sha256(clean).hexdigest()
 
 
 class MemorySink:

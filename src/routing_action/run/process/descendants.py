@@ -21,9 +21,10 @@ MARKER_VARIABLE = "ROUTING_ACTION_UNIT"
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _CHILDREN_FILE = "/proc/self/task/{pid}/children"
-_NAME_LIMIT = 32
+_NAME_LIMIT = 512
 _SWEEP_SECONDS = 3.0
 _PAUSE_SECONDS = 0.02
+_QUIET_SECONDS = 1.0
 
 _running: list[Descendants] = []
 
@@ -98,6 +99,20 @@ def find_orphans() -> frozenset[int] | None:
     except (OSError, psutil.Error):
         return None
     return frozenset(living)
+
+
+def end_orphans(earlier: frozenset[int]) -> frozenset[int]:
+    """Kill the orphans that were not there `earlier`; gives those that still come after a second.
+
+    For the end of a batch, when no unit runs that could own one.
+    """
+    deadline = time.monotonic() + _QUIET_SECONDS
+    while (left := (find_orphans() or frozenset()) - earlier) and time.monotonic() < deadline:
+        for pid in left:
+            with contextlib.suppress(psutil.Error):
+                send(psutil.Process(pid), signal.SIGKILL)
+        time.sleep(_PAUSE_SECONDS)
+    return left
 
 
 def sweep_survivors(markers: Collection[str]) -> tuple[str, ...]:
