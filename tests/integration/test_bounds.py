@@ -21,10 +21,10 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.model import OfferedSkill
-from routing_action.run.lifecycle import LifecycleLog, Ports, new_uuid
+from routing_action.run.lifecycle import LifecycleLog, Ports, Stop, new_uuid
 from routing_action.run.limits import Brakes
 from routing_action.run.settings import Outputs, RunSettings
-from routing_action.run.unit import Launch, Parts, Stop, UnitRunner
+from routing_action.run.unit import Launch, Parts, UnitRunner
 from tests.support.builders import case_of
 from tests.support.command_line import ROOT, Finished, Project, loads
 from tests.support.result_rows import make_row

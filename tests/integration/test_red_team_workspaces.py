@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -189,8 +190,10 @@ def test_h3_units_side_by_side_do_not_edit_each_other(change: OwnAgent, after: s
     change.propose(stolen(script(change, RIVAL.format(text=WRITING, after=after))))
     verdict, leg = measure(change, {"case_ids": "deploy", "max_parallel": "2", "trials": "2"})
     assert verdict.is_red
-    assert leg["exit-code"] == "4", leg["stderr"]
-    assert f"{SKILL} was changed" in leg["stderr"]
+    assert leg["exit-code"] == "0", leg["stderr"]
+    (batch,) = Path(leg["folder"]).glob("*/results.json")
+    errors = [row["error"] or "" for row in json.loads(batch.read_text("utf-8"))["results"]]
+    assert any(f"{SKILL} was changed while other units ran" in error for error in errors)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ silenced by --no-progress. An observer hears every transition, and shows it in p
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,6 +37,14 @@ class BatchObserver(Protocol):
     def note(self, text: str) -> None:
         """Something that a person should know about the batch."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """How a batch is interrupted: `cancel` ends it in order, `hurry` without any grace."""
+
+    cancel: asyncio.Event
+    hurry: asyncio.Event
 
 
 @dataclass(frozen=True, slots=True)

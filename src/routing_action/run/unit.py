@@ -17,7 +17,7 @@ from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.model import OfferedSkill, UnitResult
 from routing_action.run.evaluate import CaseJudge
-from routing_action.run.lifecycle import LifecycleLog, Ports, format_time
+from routing_action.run.lifecycle import LifecycleLog, Ports, Stop, format_time
 from routing_action.run.limits import Brakes
 from routing_action.run.other_sources import (
     VersionProbe,
@@ -77,14 +77,6 @@ class Launcher(Protocol):
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """The skills that lie where the agents look; none where that is not known."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """How a batch is interrupted: `cancel` ends it in order, `hurry` without any grace."""
-
-    cancel: asyncio.Event
-    hurry: asyncio.Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +160,11 @@ class UnitRunner:
         launch, evidence = run.launch, run.judge.evidence
         started = self.parts.ports.now()
         files = tuple(map(Path, self.parts.folder.transcript_files(run.unit_run_id)))
-        async with self._witness.over(run.unit_run_id, run.unit.key, launch.custody, files[0]):
+        seen = self._witness.over(run.unit_run_id, run.unit.key, launch.custody, files[0])
+        async with seen as foreign:
             result = await self._process(run)
+        if foreign:
+            return self._not_run(run.unit, run.unit_run_id, foreign[0]), Reading()
         provider, redactor = self.providers[run.unit.agent], self.parts.redactor
         run.sha256s = learn_renewed(provider, launch.context, redactor, files, run.sha256s)
         evidence.extend(run.judge.reader.finish(result.exit_code))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import mmap
+import os
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +21,7 @@ from routing_action.run.workspace.seal import Seal, find_change
 from routing_action.run.workspace.watch import Watch
 
 _NAMED = 8
-_STEERING = frozenset({Influence.SKILL, Influence.INSTRUCTIONS, Influence.SETTINGS})
+_STEERING = frozenset({Influence.SKILL, Influence.INSTRUCTIONS})
 """Files that tell agents what to do."""
 
 
@@ -38,34 +39,41 @@ class Custody:
 
     def begin(self) -> str:
         """Right before the start: what was changed, "" where nothing was."""
-        if self.workspace is not None:
-            root = self.workspace
-            steering = [
-                root / path for path in self.sealed[root] if find_influence(path, {}) in _STEERING
-            ]
-            self._steering = Watch(lambda: steering)  # first, so that no moment is between
+        if self.workspace is not None:  # first, so that no moment is between
+            root = str(self.workspace)
+            settings = _list_files(root, frozenset({Influence.SETTINGS}))  # CLIs add some
+            self._steering = Watch(lambda: [*settings, *_list_files(root, _STEERING)])
         for folder, seal in self.sealed.items():
             if change := find_change(folder, seal):
                 return f"{change} in {folder}, before the agent was started"
-        return self._watched()
+        return self.find_change()
 
-    def end(self, output: Path, *, alone: bool) -> str:
-        """Once the unit has ended: what somebody else changed meanwhile, "" where nobody did.
+    def find_foreign(self, output: Path) -> str:
+        """What steers the agent and was changed by a unit beside it; "" where nothing was.
 
-        What the agent changes in its own workspace is its work. If units ran beside it, a change
-        is its own only where its `output` names the file, with the folder that holds it.
+        What the agent changes in its own workspace is its work: its `output` names the file.
         """
-        changed = self._steering.list_changes() if self._steering and not alone else []
-        for path in changed:
-            if not _is_named("/".join(PurePosixPath(path).parts[-2:]), output):
+        for path in self._steering.list_changes() if self._steering else []:
+            if not _is_named(PurePosixPath(path).name, output):
                 return (
                     f"{path} was changed while other units ran, and the agent's output does not "
-                    "name it"
+                    "name it; measure with --max-parallel 1"
                 )
-        return self._watched()
+        return ""
 
-    def _watched(self) -> str:
+    def find_change(self) -> str:
+        """What nobody may touch and somebody did; "" where nobody did."""
         return next((change for one in self.watches if (change := one.find_change())), "")
+
+
+def _list_files(root: str, influences: frozenset[Influence]) -> list[str]:
+    """The files below a workspace that are of these kinds, whoever put them there."""
+    found = []
+    for place, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        paths = (f"{place}/{name}" for name in names)
+        found += [path for path in paths if find_influence(path[len(root) + 1 :], {}) in influences]
+    return found
 
 
 def _is_named(text: str, output: Path) -> bool:
@@ -89,21 +97,24 @@ class Witness:
     @asynccontextmanager
     async def over(
         self, unit_run_id: str, key: str, custody: Custody, output: Path
-    ) -> AsyncIterator[None]:
+    ) -> AsyncIterator[list[str]]:
         """Around a unit's process; `output` is where its standard output stands afterwards.
 
-        HarnessError where its files or its program were changed by anybody else: then nothing
-        that this batch measures from now on can be believed.
+        HarnessError where what all units share was changed: then nothing that this batch measures
+        from now on can be believed. What is given holds afterwards what a unit beside this one
+        changed in its workspace, so that this one says nothing.
         """
+        foreign: list[str] = []
         self._running[unit_run_id] = key
         if len(self._running) > 1:
             self._beside.update(self._running)
         try:
             self._refuse(await asyncio.to_thread(custody.begin), unit_run_id, output)
-            yield
-            alone = unit_run_id not in self._beside
-            change = await asyncio.to_thread(custody.end, output, alone=alone)
-            self._refuse(change, unit_run_id, output)
+            yield foreign
+            self._refuse(await asyncio.to_thread(custody.find_change), unit_run_id, output)
+            if unit_run_id in self._beside:
+                found = await asyncio.to_thread(custody.find_foreign, output)
+                foreign += [found] if found else []
         finally:
             del self._running[unit_run_id]
             self._ended.append(key)
