@@ -13,12 +13,12 @@ from routing_action.report.markdown import (
     COMMENT_BYTES,
     SUMMARY_BYTES,
     render_comment,
-    render_summary,
     render_superseded,
 )
 from tests.rendering.hostile import HOSTILE
 from tests.rendering.oracle import Judgement, Oracle
 from tests.rendering.samples import PLACE, filled, huge, sample_bodies
+from tests.support.report_values import render_summary
 
 pytestmark = pytest.mark.slow
 

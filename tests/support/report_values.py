@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import BaselineSource, Delta, DeltaEntry, Totals
 from routing_action.gate.rules import DeltaKind
+from routing_action.github.publication import RunLinks
+from routing_action.report.markdown import SUMMARY_BYTES, Renderer
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.result_rows import make_row
 
@@ -105,3 +108,10 @@ def make_record(
     }
     row = make_row(number).model_copy(update={**fields, **changes})  # not validated: hostile too
     return UnitRecord(row, tuple(lines))
+
+
+def render_summary(
+    delta: Delta, place: RunLinks, *, overrides: Path | None = None, budget: int = SUMMARY_BYTES
+) -> str:
+    """The job's summary."""
+    return Renderer(delta, place, overrides).render("summary.md.j2", budget)

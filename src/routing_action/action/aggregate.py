@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import traceback
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,7 +46,10 @@ def aggregate(step: Step) -> ExitCode:
     Where nothing can be judged, the reason is left beside the reports, to be posted.
     """
     report = Path(step.variable("ROUTING_REPORT_DIR"))
-    legs = _legs_folder(step)
+    legs = Path(step.variable("ROUTING_LEGS_DIR"))
+    if step.environ.get("ROUTING_DOWNLOAD") == "failure":
+        step.say("warning", "the legs' artifacts could not be downloaded; see the step before")
+    legs.mkdir(parents=True, exist_ok=True)  # none may have matched the pattern
     history = _open_history(step)
     try:
         delta = _judge_all(step, legs, history)
@@ -60,15 +62,6 @@ def aggregate(step: Step) -> ExitCode:
     _describe(step, delta, report)
     is_red = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if is_red else ExitCode.PASSED
-
-
-def _legs_folder(step: Step) -> Path:
-    """Where the legs' artifacts were put; made where none matched the pattern."""
-    folder = Path(step.variable("ROUTING_LEGS_DIR"))
-    if step.environ.get("ROUTING_DOWNLOAD") == "failure":
-        step.say("warning", "the legs' artifacts could not be downloaded; see the step before")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _open_history(step: Step) -> History:
@@ -139,6 +132,8 @@ def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
     unmeasured = inputs.choice("unmeasured", ("fail", "neutral"))
     head = resolve(step.root, "HEAD") or context.sha or None
     nothing_to_run = jobs.nothing_to_run and not jobs.legs
+    wanted = () if nothing_to_run else inputs.names("agents") or jobs.agents
+    known = find_agents(None, step.root, all_providers())
     by_hand = context.event_name == "workflow_dispatch"
     asked = Judgement(
         folders=(legs,),
@@ -149,7 +144,7 @@ def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
         policy=Policy(
             inputs.flag("fail-on-infra"),
             unmeasured == "fail",
-            providers=() if nothing_to_run else _names(inputs.names("agents") or jobs.agents),
+            providers=tuple(known.find(name).name for name in wanted),
             # Who starts a run by hand chooses; else agents are held to the baseline.
             all_agents=not by_hand,
             partial=by_hand,
@@ -159,17 +154,12 @@ def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
         allow_none=True,
         last_attempt=context.run_attempt,
         earlier=earlier_results(inputs),
-        agents=find_agents(None, step.root, all_providers()).providers,
+        agents=known.providers,
         templates=inputs.text("templates"),
         since=_find_start(step, history),
     )
-    return judge(
-        asked,
-        step.root,
-        history=history,
-        now=datetime.now(UTC),
-        program=run_program(),
-    )
+    now = datetime.now(UTC)
+    return judge(asked, step.root, history=history, now=now, program=run_program())
 
 
 def choose_base(context: Context, baseline_ref: str) -> tuple[str | None, str | None]:
@@ -198,12 +188,6 @@ def choose_base(context: Context, baseline_ref: str) -> tuple[str | None, str | 
             remedy="name the commit to compare with by the input baseline-ref",
         )
     return None, ref
-
-
-def _names(agents: Iterable[str]) -> tuple[str, ...]:
-    """The agents that must have results."""
-    known = find_agents(None, Path(), all_providers())
-    return tuple(known.find(name).name for name in agents)
 
 
 def _file(named: str, replay: str, own: str) -> Path | None:

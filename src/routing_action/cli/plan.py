@@ -109,11 +109,8 @@ def command(
         selection, told = _narrow(selection, measured, changed_from)
         click.echo(f"routing-action: {printable(told)}", err=True)
     plan = build_plan(corpus, selection, known_agents().providers)
-    described = _describe(plan, shards, earlier) | {"selection": told}
-    if changed_from is not None:
-        described["matrix"]["include"] = [
-            {**leg, "changed_from": changed_from} for leg in described["matrix"]["include"]
-        ]
+    narrowed = {} if changed_from is None else {"changed_from": changed_from}
+    described = _describe(plan, shards, earlier, narrowed) | {"selection": told}
     click.echo(json.dumps(described, indent=2) if output_format == "json" else _text(described))
     return 0
 
@@ -134,7 +131,9 @@ def _narrow(selection: Selection, measured: Measured, ref: str) -> tuple[Selecti
     return replace(selection, case_ids=wanted), describe_selection(moved, case_ids)
 
 
-def _describe(plan: Plan, shards: int, earlier: list[Results]) -> dict[str, Any]:
+def _describe(
+    plan: Plan, shards: int, earlier: list[Results], narrowed: dict[str, str]
+) -> dict[str, Any]:
     expected = estimate(plan, earlier)
     durations = recorded_durations(earlier)
     return {
@@ -155,6 +154,7 @@ def _describe(plan: Plan, shards: int, earlier: list[Results]) -> dict[str, Any]
                     "shard": f"{shard.index}/{shard.count}",
                     "case_ids": ",".join(shard.case_ids),
                     "expected_seconds": round(shard.expected_ms * plan.selection.trials / 1000),
+                    **narrowed,
                 }
                 for shard in plan_shards(plan, shards, durations)
             ]

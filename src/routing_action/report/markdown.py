@@ -85,13 +85,6 @@ def render_comment(
     return Renderer(delta, place, overrides).render("comment.md.j2", budget)
 
 
-def render_summary(
-    delta: Delta, place: RunLinks, *, overrides: Path | None = None, budget: int = SUMMARY_BYTES
-) -> str:
-    """The job's summary, like `render_comment`, with room for nearly all of it."""
-    return Renderer(delta, place, overrides).render("summary.md.j2", budget)
-
-
 def render_superseded(place: RunLinks, reason: str) -> str:
     """What replaces an earlier, red comment when there is nothing to report now, and why."""
     run = link("the latest run", place.run_url) if place.run_url else "the latest run"

@@ -14,10 +14,10 @@ from routing_action.report.markdown import (
     count_bytes,
     cut_bytes,
     render_comment,
-    render_summary,
 )
 from tests.rendering.hostile import HOSTILE
 from tests.rendering.samples import PLACE, filled, green, huge
+from tests.support.report_values import render_summary
 
 _CELLS = re.compile(r"(?<!\\)\|")
 

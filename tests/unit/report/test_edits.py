@@ -6,9 +6,9 @@ import pytest
 
 from routing_action.corpus.influences import Influence
 from routing_action.gate.model import Delta, Edit, FieldEdit
-from routing_action.report.markdown import render_comment, render_summary
+from routing_action.report.markdown import render_comment
 from routing_action.report.terminal.console import ConsoleStyle, render_delta_text
-from tests.support.report_values import HOSTILE, make_delta
+from tests.support.report_values import HOSTILE, make_delta, render_summary
 from tests.unit.report.test_junit import NOWHERE, check, render_junit
 
 

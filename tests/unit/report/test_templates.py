@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import UsageError
-from routing_action.report.markdown import render_comment, render_summary
+from routing_action.report.markdown import render_comment
 from routing_action.report.render_all import render_all
 from routing_action.report.sandbox import prefer_overrides
 from tests.rendering.samples import PLACE, filled, green, huge, red
+from tests.support.report_values import render_summary
 
 EXTENDS = '{% extends "routing-action/comment.md.j2" %}'
 
