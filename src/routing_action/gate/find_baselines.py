@@ -88,8 +88,11 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
         how = f"the merge base's copy in {request.base_file}"
         edited = base.text != document.text
         return Baselines(copy, current, _here(request.path, how, edited=edited))
-    commit = _commit(request, history)
-    if commit is None:
+    if request.merge_base_of is not None:
+        commit = history.find_merge_base(request.merge_base_of)
+    elif request.ref is not None:
+        commit = history.find_commit(request.ref)
+    else:
         return Baselines(current, current, _here(request.path, "the checked-in file"))
     places = (request.path, *request.beside, *(root / name for name in DEFAULT_BASELINE_FILES))
     path, data = _find_at(commit, places, history)
@@ -239,11 +242,3 @@ def _here(path: Path, how: str, *, edited: bool = False) -> BaselineSource:
     return BaselineSource(
         path=str(path), commit=None, date=None, how=how, present=True, edited=edited
     )
-
-
-def _commit(request: BaselineRequest, history: History) -> BaseCommit | None:
-    if request.merge_base_of is not None:
-        return history.find_merge_base(request.merge_base_of)
-    if request.ref is not None:
-        return history.find_commit(request.ref)
-    return None

@@ -42,6 +42,8 @@ def build_check(
     """
     renderer = Renderer(delta, place, overrides)
     summary = renderer.render("check-summary.md.j2", budget - _ROOM_FOR_COUNT)
+    edits = edits_headline(delta)  # where there is room
+    title = f"{find_headline(delta)} (edited: {edits})" if edits else find_headline(delta)
     annotations = tuple(_annotations(delta, max_annotations))
     left = len(changed_rows(delta)) - len(annotations)
     if annotations and left:
@@ -50,17 +52,11 @@ def build_check(
     return CheckOutput(
         name=check_name(place),
         conclusion=delta.conclusion.value,
-        title=cut(printable(_title(delta)), _TITLE_LIMIT),
+        title=cut(printable(title), _TITLE_LIMIT),
         summary=summary,
         text=renderer.render("check-text.md.j2", budget),
         annotations=annotations,
     )
-
-
-def _title(delta: Delta) -> str:
-    """The headline, with what the change edits where there is room."""
-    edits = edits_headline(delta)
-    return f"{find_headline(delta)} (edited: {edits})" if edits else find_headline(delta)
 
 
 def check_name(place: RunLinks) -> str:
