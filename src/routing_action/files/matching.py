@@ -36,8 +36,8 @@ _ADDRESS = re.compile(rb"0[0-9a-f]{1,16}:?")
 _MOST_ROW = 400
 
 
-class _Finder:
-    """Which of some byte strings stand where, the longest first; and where one may begin."""
+class ExactForms:
+    """Strings that are found as they are."""
 
     def __init__(self, forms: Iterable[bytes]) -> None:
         self.forms = sorted(set(forms), key=lambda form: (-len(form), form))
@@ -52,19 +52,15 @@ class _Finder:
             for at in range(len(form) - _WORD_BYTES + 1)
         }
 
-    def present(self, data: bytes) -> list[bytes]:
-        """The strings that occur, longest first."""
+    def pattern(self, data: bytes) -> re.Pattern[bytes] | None:
+        """What finds the strings that occur, the longest at each place; None where none does."""
         found = [form for form in self._searched if form in data]
         if self._sampled:
             words = memoryview(data)[: len(data) // _WORD_BYTES * _WORD_BYTES].cast("Q")
             if not self._words.isdisjoint(words[::_STRIDE]):
                 found += [form for form in self._sampled if form in data]
-        return sorted(found, key=lambda form: (-len(form), form))
-
-    def matches(self, data: bytes) -> Iterator[re.Match[bytes]]:
-        """Where they occur, from left to right, the longest at each place."""
-        present = self.present(data)
-        return re.finditer(b"|".join(map(re.escape, present)), data) if present else iter(())
+        found.sort(key=lambda form: (-len(form), form))
+        return re.compile(b"|".join(map(re.escape, found))) if found else None
 
     def hold(self, data: bytes, start: int = 0) -> int:
         """Where the longest end begins that is a proper beginning of a string; else the length."""
@@ -81,27 +77,21 @@ class _Finder:
                 best = min(best, len(data) - size)
         return best
 
-
-class ExactForms:
-    """Strings that are found as they are."""
-
-    def __init__(self, forms: Iterable[bytes]) -> None:
-        self._finder = _Finder(forms)
-
     def find(self, data: bytes, *, is_last: bool) -> tuple[Spans, int]:
         """Where strings stand, and from where on the data must wait for more.
 
         A match that begins before that is final: if a longer string could still match at the same
         place, the rest would begin there.
         """
-        finder, spans = self._finder, []
-        hold = len(data) if is_last else finder.hold(data)
-        for match in finder.matches(data):
+        spans: Spans = []
+        hold = len(data) if is_last else self.hold(data)
+        pattern = self.pattern(data)
+        for match in pattern.finditer(data) if pattern else ():
             if match.start() >= hold:
                 break
             spans.append(match.span())
             if match.end() > hold:
-                hold = finder.hold(data, match.end())
+                hold = self.hold(data, match.end())
         return spans, hold
 
 
@@ -109,7 +99,7 @@ class FoldedForms:
     """Strings that are found in the view of `fold_bytes`."""
 
     def __init__(self, forms: Iterable[bytes]) -> None:
-        self._finder = _Finder(forms)
+        self._finder = ExactForms(forms)
         self._spread = max(_LEAST_SPREAD, _SPREAD * self._finder.longest)
 
     def find(self, data: bytes, *, is_last: bool) -> tuple[Spans, int]:
@@ -139,10 +129,9 @@ class FoldedForms:
 
     def _matches(self, clean: bytes, view: bytes) -> Iterator[tuple[int, int, tuple[int, int]]]:
         """Where strings stand: in the view, and in the data; not where they are spread too far."""
-        present = self._finder.present(view)
-        if not present:
+        pattern = self._finder.pattern(view)
+        if pattern is None:
             return
-        pattern = re.compile(b"|".join(map(re.escape, present)))
         blanked = blank_bytes(clean)
         at = seen = place = 0
         while match := pattern.search(view, at):
