@@ -25,7 +25,7 @@ from routing_action.git.credentials import find_credentials
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
-from routing_action.results.journal import Journal
+from routing_action.results.journal import JOURNAL_FILE, Journal
 from routing_action.results.read import read_results
 from routing_action.results.rerun import run_program
 from routing_action.run.batch import Batch, judge_run, run_batch
@@ -65,7 +65,7 @@ def run_and_report(
     launcher = _launcher(plan, settings, recordings)
     if journal is None:
         folder = BatchFolder(settings.outputs.artifacts_root, new_uuid())
-        journal = Journal.create(folder.journal_file)
+        journal = Journal.create(folder.path / JOURNAL_FILE)
     else:
         folder = BatchFolder.existing(journal.path.parent)
         check_same(journal, plan, settings, redactor)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from routing_action.files.atomic import unwritable, write_atomically
-from routing_action.results.journal import JOURNAL_FILE
 from routing_action.results.model import Results, UnitResult
 
 RESULTS_FILE = "results.json"
@@ -41,11 +40,6 @@ class BatchFolder:
         except OSError as error:
             raise unwritable(folder.path, error) from None
         return folder
-
-    @property
-    def journal_file(self) -> Path:
-        """Where the journal stands."""
-        return self.path / JOURNAL_FILE
 
     @property
     def results_file(self) -> Path:

@@ -20,7 +20,7 @@ from routing_action.run.offered import find_offered, index_staged
 from routing_action.run.other_sources import supplement_reading
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.settings import RunSettings, build_command, limit_arguments, log_folders
-from routing_action.run.unit import Launch
+from routing_action.run.unit import Launch, Launcher
 from routing_action.run.workspace.agent_home import (
     AgentHome,
     build_environment,
@@ -37,8 +37,11 @@ from routing_action.run.workspace.template import (
 from routing_action.run.workspace.watch import watch_instructions, watch_program
 
 
-class ReplayLauncher:
-    """Starts the replay agent, a true executable, in an empty folder of its own."""
+class ReplayLauncher(Launcher):
+    """Starts the replay agent, a true executable, in an empty folder of its own.
+
+    What skills there were is unknown: a recording does not tell.
+    """
 
     def __init__(self, recordings: ReplaySet, settings: RunSettings) -> None:
         """Replay from a set, at the pace of the settings."""
@@ -64,14 +67,6 @@ class ReplayLauncher:
             output_bytes=self._recordings.output_bytes(agent, case_id, unit.trial),
             close=partial(_remove, folder),
         )
-
-    def offered_skills(self) -> tuple[OfferedSkill, ...]:
-        """Unknown: a recording does not tell."""
-        return ()
-
-    def missing_skills(self) -> tuple[str, ...]:
-        """Unknown: a recording does not tell."""
-        return ()
 
     def close(self) -> Sequence[str]:
         """Nothing is kept between units."""

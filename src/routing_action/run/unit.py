@@ -72,11 +72,11 @@ class Launcher(Protocol):
 
     def missing_skills(self) -> tuple[str, ...]:
         """What this checkout lacks of the repository's skills, in sentences."""
-        ...
+        return ()
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """The skills that lie where the agents look; none where that is not known."""
-        ...
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
