@@ -46,7 +46,6 @@ class ClaudeReader(RecordReader):
         super().__init__(context)
         self._is_stream = False
         self._kind = ""
-        self._counted: set[str] = set()
         self._loaded: dict[str, list[EvidenceLine]] = {}
         self._plugins: dict[str, str] = {}
 

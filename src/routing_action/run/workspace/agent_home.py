@@ -221,7 +221,7 @@ def login_secrets(provider: Provider, environ: Mapping[str, str]) -> set[str]:
     if not environ.get("HOME"):
         return set()
     home = Path(environ["HOME"])
-    paths = [login_source(provider, name, home, environ) for name in provider.credential_files]
+    paths = [path for _, path in _logins(provider, home, environ)]
     paths += [home / name for name in _LOGINS]
     return {secret for path in paths for secret in read_secrets(path)}
 
@@ -234,14 +234,8 @@ def renewed_secrets(provider: Provider, home: str) -> set[str]:
 
 def find_login_files(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The names of a provider's login files that the user has."""
-    if not environ.get("HOME"):
-        return ()
-    home = Path(environ["HOME"])
-    return tuple(
-        name
-        for name in provider.credential_files
-        if login_source(provider, name, home, environ).is_file()
-    )
+    home = Path(environ["HOME"]) if environ.get("HOME") else None
+    return tuple(name for name, path in _logins(provider, home, environ) if path.is_file())
 
 
 def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:

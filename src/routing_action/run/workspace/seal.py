@@ -15,8 +15,6 @@ from routing_action.run.workspace.visible_files import shown
 Seal: TypeAlias = Mapping[str, bytes]
 """What stands at each path below a folder; folders alone count for nothing."""
 
-_BLOCK = 1 << 20
-
 
 def seal_file(content: bytes, *, is_program: bool = False) -> bytes:
     """What stands for a regular file: its SHA-256, and whether its owner can execute it."""
