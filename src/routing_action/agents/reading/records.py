@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record
 from routing_action.agents.reading.failures import StderrRule, clean_text, find_failure
 from routing_action.agents.reading.framing import Frame, Framing
 from routing_action.agents.reading.proofs import TEXT_LIMIT, ProofWriter
-from routing_action.agents.reading.text_blocks import fenced_lines, lone_lines
 from routing_action.evidence.transcript import LINE_LIMIT, ApiFailure, EvidenceLine, Reading
 
 HELD_BYTES = 8 * 2**20
@@ -23,9 +22,16 @@ HELD_BYTES = 8 * 2**20
 _LINE_COST = 100
 """Bytes that a line of it takes beside its own."""
 _ENVELOPE = frozenset({"type", "msg", "event", "sessionID", "session_id", "timestamp"})
-
-
 _LOGGED = re.compile(rb"\W{0,8}(?:\d{4}-\d\d-\d\d\S* +)?(?:\x1b\[[0-9;]*m)*(?:ERROR|WARN)")
+_FENCE = re.compile(r"(?:[\s>*+-]|\d+[.)])*(`{3,}|~{3,})")
+_ANNOUNCES = re.compile(
+    r"\b(?:e\.?g|examples?|for instance|samples?|such|prints?|printed|shows?|shown|displays?|says?"
+    r"|output|looks?|logs?|format|like|line)\b.*[:：]\W*$",
+    re.IGNORECASE,
+)
+
+_Line = tuple[int, str]
+"""A line that is not blank, with its number."""
 
 
 class RecordReader(ProofWriter, ABC):
@@ -146,8 +152,8 @@ class RecordReader(ProofWriter, ABC):
         self._records = 0
         found: list[EvidenceLine] = []
         lines = [(number, clean_text(line)) for number, line in self._held]
-        fenced = fenced_lines(lines)
-        self.lone = lone_lines(lines, self.number) - fenced
+        fenced = _fenced_lines(lines)
+        self.lone = _lone_lines(lines, self.number) - fenced
         for number, text in lines:
             self.number, self._line, self._record = number, text.encode(), {}
             found += self.mention(text) if number in fenced else self.on_text(text)
@@ -178,3 +184,38 @@ class RecordReader(ProofWriter, ABC):
         """True where a text mode run ended badly by itself, and its errors are no prose."""
         ended_badly = exit_code is None or (exit_code > 0 and exit_code not in (137, 143))
         return ended_badly and not (self.prose_on_stderr and self._texts)
+
+
+# ---- where lines of plain text stand: agents write between a CLI's lines
+
+
+def _fenced_lines(lines: Sequence[_Line]) -> set[int]:
+    """The numbers of the lines in a fence, and of those that open and close one."""
+    found: set[int] = set()
+    fence = ""
+    for number, text in lines:
+        mark = _FENCE.match(text)
+        if fence or mark:
+            found.add(number)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and not text[mark.end() :].strip():
+            fence = ""
+    return found
+
+
+def _lone_lines(lines: Sequence[_Line], last: int) -> set[int]:
+    """The numbers of the lines that stand alone: between blank lines, and announced by none.
+
+    Indented lines below one belong to it. `last` is the number of the output's last line; a line
+    that no other follows is not known to stand alone.
+    """
+    found: set[int] = set()
+    for place, (number, _) in enumerate(lines):
+        before = lines[place - 1] if place else (-1, "")
+        after = lines[place + 1] if place + 1 < len(lines) else (last + 1, "")
+        is_ended = after[0] > number + 1 or after[1][:1] in (" ", "\t")
+        is_announced = _ANNOUNCES.search(before[1])
+        if before[0] != number - 1 and is_ended and number < last and not is_announced:
+            found.add(number)
+    return found
