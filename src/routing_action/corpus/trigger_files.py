@@ -1,8 +1,8 @@
 """Reads trigger files of skill-creator and its kin, and turns them into cases.
 
-Forms (skill-creator's run_eval.py and its evals.json): a list of `{"query", "should_trigger"}`; an
-object with such a list under `evals`, and perhaps the name of the skill as `skill_name`; lists of
-plain queries under `should_trigger` and `should_not_trigger`.
+Forms (skill-creator's run_eval.py and its evals.json): a list of `{"query", "should_trigger"}`, or
+an object with such a list, or one of prompts, under `evals`, and perhaps the name of the skill as
+`skill_name`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from routing_action.files.documents import validate
 from routing_action.files.json_text import JsonText
 
 CATEGORY = "trigger"
-_QUERY_KEYS = ("query", "prompt", "request", "input")
-_LISTS = ("evals", "cases", "queries", "triggers", "tests")
-_PLAIN_LISTS = (("should_trigger", True), ("should_not_trigger", False))
 
 
 class Trigger(BaseModel):
@@ -27,7 +24,8 @@ class Trigger(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     query: Annotated[
-        str, Field(validation_alias=AliasChoices(*_QUERY_KEYS), min_length=1, max_length=100_000)
+        str,
+        Field(validation_alias=AliasChoices("query", "prompt"), min_length=1, max_length=100_000),
     ]
     should_trigger: StrictBool = True
 
@@ -45,34 +43,12 @@ def parse_trigger_file(document: JsonText, value: object) -> TriggerFile | None:
 
     Raises DocumentError for an entry that is no trigger, with its line and field.
     """
+    path: tuple[str, ...] = ()
+    skill: object = ""
     if isinstance(value, dict):
-        plain = _plain_lists(value)
-        if plain:
-            return TriggerFile(_skill_of(value), plain)
-        key = next((key for key in _LISTS if isinstance(value.get(key), list)), "")
-        return _of_list(document, value.get(key), (key,), _skill_of(value))
-    return _of_list(document, value, (), "")
-
-
-def _skill_of(value: dict[Any, object]) -> str:
-    found = value.get("skill_name", value.get("skill"))
-    return found if isinstance(found, str) else ""
-
-
-def _plain_lists(value: dict[Any, object]) -> tuple[Trigger, ...]:
-    return tuple(
-        Trigger(query=query, should_trigger=wanted)
-        for key, wanted in _PLAIN_LISTS
-        if isinstance(queries := value.get(key), list)
-        for query in queries
-        if isinstance(query, str) and query.strip()
-    )
-
-
-def _of_list(
-    document: JsonText, items: object, path: tuple[str, ...], skill: str
-) -> TriggerFile | None:
-    entries = items if isinstance(items, list) else []
+        path, skill, value = ("evals",), value.get("skill_name"), value.get("evals")
+    skill = skill if isinstance(skill, str) else ""
+    entries = value if isinstance(value, list) else []
     fields = [set(entry) for entry in entries if isinstance(entry, dict)]
     known = any("should_trigger" in own or "query" in own for own in fields)
     if any("case_id" in own for own in fields) or not (known or (skill and fields)):
