@@ -145,6 +145,25 @@ def test_s5_a_display_name_stands_in_copilots_plain_text_too(name: str) -> None:
     assert read("copilot", failed, tokens=(name,)).tier(name) == 2
 
 
+ROOTED = ReadContext(skills=SkillIndex([KnownSkill("deploy", "deploy")], ["/w/.claude/skills"]))
+
+
+@pytest.mark.parametrize("base", ["/w/mk/p/skills/deploy", "/home/u/.claude/skills/deploy", ""])
+def test_s6_in_a_run_of_ours_a_plugin_with_the_same_name_is_another_skill(base: str) -> None:
+    """The skill under test was staged; what the plugin brings is not it."""
+    steps = [claude_call("t", "Skill", skill="acme:deploy"), claude_result("t", "ok")]
+    run = run_of("claude", *steps, *([claude_base(base)] if base else []))
+    assert not is_the_skill(both_ways("claude", run, "deploy", ROOTED))
+
+
+@pytest.mark.parametrize("base", ["/w/.claude/skills/deploy", ""])
+def test_s6_in_a_run_of_ours_the_staged_skill_is_loaded_by_its_own_name(base: str) -> None:
+    """With its folder told, and without."""
+    steps = [claude_call("t", "Skill", skill="deploy"), claude_result("t", "ok")]
+    run = run_of("claude", *steps, *([claude_base(base)] if base else []))
+    assert is_the_skill(both_ways("claude", run, "deploy", ROOTED))
+
+
 # ---- names that fit two skills
 
 

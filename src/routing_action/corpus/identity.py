@@ -49,9 +49,13 @@ class KnownSkill:
 
 
 class SkillIndex:
-    """The skills that are known; copies of one (same folder, name and plugin) are one skill."""
+    """The skills that are known; copies of one (same folder, name and plugin) are one skill.
 
-    def __init__(self, skills: Iterable[KnownSkill] = ()) -> None:
+    `roots` are the absolute folders that they all lie in; none where that is not known.
+    """
+
+    def __init__(self, skills: Iterable[KnownSkill] = (), roots: Iterable[str] = ()) -> None:
+        self._roots = [tuple(map(fold, split_path(root))) for root in roots]
         copies: dict[tuple[str, str, str], list[KnownSkill]] = {}
         for one in skills:
             copies.setdefault((one.plugin, one.folder, one.name), []).append(one)
@@ -94,6 +98,21 @@ class SkillIndex:
         if len(found) > 1:
             found = [one for one in found if self._lies_at(one, parts)] or found
         return tuple(found)
+
+    @property
+    def is_whole(self) -> bool:
+        """True where these are all the skills that an agent was given, as in a run of ours."""
+        return bool(self._roots)
+
+    def is_elsewhere(self, path: str) -> bool:
+        """True for an absolute path outside of all roots: another skill, whatever its name."""
+        parts = tuple(map(fold, split_path(path)))
+        is_whole = path.startswith("/") or (":" in path[:3] and "\\" in path[:4])
+        return (
+            is_whole
+            and bool(self._roots)
+            and not any(parts[: len(root)] == root for root in self._roots)
+        )
 
     def _lies_at(self, skill: KnownSkill, parts: tuple[str, ...]) -> bool:
         places = (tuple(map(fold, split_path(one.place))) for one in self._copies[skill])

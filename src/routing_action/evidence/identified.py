@@ -50,7 +50,8 @@ def speaks_of_a_skill(line: EvidenceLine) -> bool:
 def identify(line: EvidenceLine, skills: SkillIndex) -> Identity:
     """Resolve a line; what lies at its path decides, whatever the call said."""
     own = _linked_names(line)
-    found = skills.at(line.path, line.plugin) if line.path else ()
+    is_other = line.kind is LineKind.LOAD and skills.is_elsewhere(line.path)
+    found = skills.at(line.path, line.plugin) if line.path and not is_other else ()
     if not found and not line.path:
         found = skills.named(line.skill)
     titles = tuple(one.title for one in found)
@@ -97,7 +98,10 @@ def line_for(
         return None
     # A file's folder says nothing about the plugin.
     own = (name.rpartition(":")[2] if is_file else name for name in identity.own)
-    fits = titles == (identity.title,) or any(same_skill(name, wanted) for name in own)
+    fits = titles == (identity.title,)
+    # Where all skills are known, a call that fits none of them is of another one.
+    if not (titles and skills.is_whole and line.kind in _CALLS):
+        fits = fits or any(same_skill(name, wanted) for name in own)
     return _renamed(line, wanted) if fits else None
 
 

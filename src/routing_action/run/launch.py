@@ -133,7 +133,7 @@ class LiveLauncher:
                     cwd=str(workspace),
                     home=str(home.path),
                     skills=index_staged(
-                        workspace, staged.skills, self._settings.workspaces.skills, self._skills
+                        workspace, staged, self._settings.workspaces.skills, self._skills
                     ),
                 ),
                 notes=(*notes, *home.notes, *staged.notes),

@@ -12,6 +12,7 @@ from routing_action.results.model import OfferedSkill
 from routing_action.run.workspace.staging import (
     SKILL_FILE,
     Skill,
+    StagedSkills,
     find_skills,
     plugin_name,
     skills_in,
@@ -69,14 +70,13 @@ def _describe(skill: Skill, path: str, agents: tuple[str, ...]) -> OfferedSkill:
 
 
 def index_staged(
-    workspace: Path, staged: Sequence[Skill], source: Path | None, own: Sequence[Skill]
+    workspace: Path, staged: StagedSkills, source: Path | None, own: Sequence[Skill]
 ) -> SkillIndex:
     """The skills that lie in a workspace; those of `own` came from the plugin `source`."""
     plugin = plugin_name(source) if source else ""
     names = {skill.name for skill in own}
-    return SkillIndex(
-        _known(skill, plugin if skill.name in names else "", workspace) for skill in staged
-    )
+    known = (_known(one, plugin if one.name in names else "", workspace) for one in staged.skills)
+    return SkillIndex(known, staged.roots)
 
 
 def read_index(source: Path, provider: Provider) -> SkillIndex:
