@@ -110,6 +110,23 @@ def test_g12_a_lowered_baseline_is_named_by_the_words_of_the_event(
     assert "does not edit it" not in summary
 
 
+@pytest.mark.parametrize(("branch", "is_red"), [("change", True), ("main", False)])
+def test_g12_a_push_to_another_branch_is_held_to_its_merge_base(
+    change: PullRequest, branch: str, is_red: bool
+) -> None:
+    """A second push to a branch of one's own has nothing before it but what one pushed."""
+    change.propose({**STEAL, **lowered()})
+    change.event_name = "push"
+    change.event = {
+        "before": change.head,
+        "ref": f"refs/heads/{branch}",
+        "repository": {"default_branch": "main"},
+    }
+    found = change.check()
+    assert found.is_red is is_red
+    assert ("expected_status: pass → fail" in found.text("summary.md")) is is_red
+
+
 @pytest.mark.parametrize("before", ["0" * 40, "1" * 40, ""])
 def test_g12_a_push_without_a_known_commit_before_it_is_judged(
     change: PullRequest, before: str

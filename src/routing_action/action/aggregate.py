@@ -100,7 +100,8 @@ def _find_start(step: Step, history: History) -> str:
     For a push it is the commit before it, of a new branch the default one.
     """
     context = step.context
-    if step.inputs.text("baseline-ref") and (base := choose_base(context, "")[0]):
+    base = choose_base(context, "")[0]
+    if base and (step.inputs.text("baseline-ref") or context.event_name == "push"):
         return history.find_merge_base(pin_base(context, step.root, base)).sha
     before = context.text("before") if context.event_name == "push" else ""
     branch = context.text("repository", "default_branch")
@@ -165,22 +166,25 @@ def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
 def choose_base(context: Context, baseline_ref: str) -> tuple[str | None, str | None]:
     """The ref whose merge base decides, or the ref that decides; neither is the checked-in file.
 
-    `baseline_ref` always wins. A pull request is held to its merge base, a merge group to the
-    commit that it is based on, a push to the checked-in file, and anything else to the default
-    branch (docs/explanation/gate.md, "Two baselines").
+    `baseline_ref` always wins. A pull request is held to its merge base, and so is a push to
+    another branch than the default one; a push to that one to the checked-in file, a merge group to
+    the commit that it is based on, and anything else to the default branch
+    (docs/explanation/gate.md, "Two baselines").
     """
+    default = context.text("repository", "default_branch")
     if baseline_ref:
         return None, baseline_ref
     if context.event_name in ("pull_request", "pull_request_target"):
         return f"origin/{context.base_ref}", None
     if context.event_name == "push":
-        return None, None
+        pushed = context.text("ref").partition("refs/heads/")[2]
+        return (f"origin/{default}" if default and pushed not in ("", default) else None), None
     if context.event_name == "merge_group":
         ref = context.text("merge_group", "base_sha")
     else:
         # A scheduled run has no default branch in its payload, and always is of it.
         scheduled = context.ref_name if context.event_name == "schedule" else ""
-        branch = context.text("repository", "default_branch") or scheduled
+        branch = default or scheduled
         ref = f"origin/{branch}" if branch else ""
     if not ref:
         raise UsageError(

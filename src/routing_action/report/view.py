@@ -141,7 +141,7 @@ def find_notes(delta: Delta) -> tuple[str, ...]:
         notes.append(
             "this change edits the baseline; "
             + (
-                "known pairs are judged against the one at the merge base all the same"
+                "known pairs are judged by the one at that commit all the same"
                 if source.commit
                 else "that is what pairs are judged by"
             )
