@@ -102,7 +102,7 @@ def loop(origin: Repository, root: str) -> Path:
 GONE: dict[Callable[[Repository, str], Path], str] = {
     behind_a_link: "the submodule vendor/shared is not checked out; .*`submodules: recursive`",
     submodule_itself: "the submodule .* is not checked out; .*`submodules: recursive`",
-    left_out: "the sparse checkout leaves .* out; add the folder to `sparse-checkout`",
+    left_out: "the sparse checkout leaves .* out; .*add the folder to `sparse-checkout`",
     pointer: "pointer of Git LFS, .*`lfs: true`",
     dangling: "leads to gone, which does not exist",
     dangling_file: "leads to .*/gone.md, which does not exist",

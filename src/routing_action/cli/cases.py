@@ -75,10 +75,8 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     folder = skills or _find_skill_folder()
     if folder is not None:
         findings += check_skills(corpus, read_skills(folder))
-    if skills is None:
-        findings += [
-            Finding("", 1, "skill-missing", one.why, one.path) for one in _missing(_SKILL_FOLDERS)
-        ]
+    places = _SKILL_FOLDERS if skills is None else (os.path.relpath(skills),)
+    findings += [Finding("", 1, "skill-missing", one.why, one.path) for one in _missing(places)]
     if output_format == "json":
         warnings = [{**asdict(one), "file": one.file or str(path)} for one in findings]
         click.echo(json.dumps({"cases": len(corpus.cases), "warnings": warnings}, indent=2))
@@ -122,6 +120,8 @@ def init(
         _refuse_existing(path)
     seeds = build_seeds(read_skills(skills).files)
     write_atomically(output, json.dumps(seeds.cases, indent=2, ensure_ascii=False) + "\n")
+    for one in _missing((os.path.relpath(skills),)):
+        click.echo(f"warning: no case for {one}", err=True)
     prompts = count(seeds.fill_ins, "prompt")
     click.echo(f"{output}: {count(len(seeds.cases), 'case')}, {prompts} to fill in")
     if not no_baseline:
@@ -144,7 +144,7 @@ def import_triggers(trigger_file: Path, skill: str | None, output: Path) -> int:
     A query that should trigger the skill expects it; any other must not use it. An existing file
     is never replaced.
     """
-    _refuse_existing(output)
+    _refuse_existing(output, "name another file with --output")
     data = read_bytes(trigger_file, MAX_CASES_BYTES, "name the trigger file")
     document = JsonText(str(trigger_file), decode_text(data, str(trigger_file)))
     found = parse_trigger_file(document, document.decode())
@@ -173,12 +173,14 @@ def _skill_around(path: Path) -> str:
     return next((folder.name for folder in folders if (folder / SKILL_FILE).is_file()), "")
 
 
-def _refuse_existing(path: Path) -> None:
+def _refuse_existing(
+    path: Path, remedy: str = "name another file with --output or --baseline, or use --no-baseline"
+) -> None:
     if os.path.lexists(path):
         raise DocumentError(
             "exists already, and is not replaced",
             file=str(path),
-            remedy="name another file with --output or --baseline, or use --no-baseline",
+            remedy=remedy,
         )
 
 

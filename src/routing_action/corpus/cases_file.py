@@ -86,9 +86,8 @@ def _refuse_triggers(document: JsonText, value: object) -> None:
     triggers = parse_trigger_file(document, value)
     if triggers is not None:
         named = f" --skill {shlex.quote(triggers.skill)}" if triggers.skill else ""
-        is_default = Path(document.file).name == DEFAULT_CASES_FILE
-        output = " --output imported-cases.json" if is_default else ""
-        command = f"routing-action cases import {shlex.quote(document.file)}{named}{output}"
+        file = shlex.quote(document.file)
+        command = f"routing-action cases import {file}{named} --output imported-cases.json"
         raise DocumentError(
             "this is a trigger file, as skill-creator writes it, not a case file",
             file=document.file,

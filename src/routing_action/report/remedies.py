@@ -13,7 +13,7 @@ _DESCRIPTION = "say in its description when to use the skill, in the words of th
 REMEDIES: Mapping[str, str] = {
     "timeout": "read the transcript: raise the timeout if the agent was on its way, shorten the "
     "prompt if it was lost",
-    "limit": "raise the limit of turns or cost that ended it, or ask for less",
+    "limit": "raise the limit that ended it (turns, cost or output), or ask for less",
     "context": "the prompt, with the skills and files it brings, is longer than the model takes: "
     "ask for less, or use a model with a larger context",
     "mixed": "if a disallowed skill took the prompt, begin with that: make the two descriptions "

@@ -18,6 +18,7 @@ from routing_action.run.workspace.staging import (
     skills_in,
     skills_of_plugin,
 )
+from routing_action.run.workspace.visible_files import shown
 
 MOST_SKILLS = 1000
 """Skills that are described; a repository with more has the first ones described."""
@@ -61,9 +62,9 @@ def _describe(skill: Skill, path: str, agents: tuple[str, ...]) -> OfferedSkill:
     known = _known(skill, "", skill.path)
     text = known.description
     return OfferedSkill(
-        name=skill.name,
+        name=shown(skill.name),
         agents=agents,
-        path=path,
+        path=shown(path),
         description=text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…",
         declared_name="" if known.name == skill.name else known.name[:MAX_DESCRIPTION],
     )

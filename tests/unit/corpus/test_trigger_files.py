@@ -86,11 +86,15 @@ def test_a_wrong_trigger_is_named_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("file", "value", "command"),
     [
-        ("my evals.json", PAIR, "routing-action cases import 'my evals.json'`"),
+        (
+            "my evals.json",
+            PAIR,
+            "routing-action cases import 'my evals.json' --output imported-cases.json`",
+        ),
         (
             "evals.json",
             {"skill_name": "pdf", "evals": PAIR},
-            "routing-action cases import evals.json --skill pdf`",
+            "routing-action cases import evals.json --skill pdf --output imported-cases.json`",
         ),
         (
             "a/cases.json",

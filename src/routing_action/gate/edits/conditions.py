@@ -26,7 +26,7 @@ def _list(options: Options) -> Iterator[str]:
         yield f"measured in a checkout with {UNCOMMITTED} of {name_few(options.uncommitted)}"
     folders = (
         (options.replay, "recordings of {} were replayed: no agent was started"),
-        (options.skills, "skills were staged from {}, not from the repository's own folders"),
+        (options.skills, "skills were staged from {}"),
     )
     yield from (text.format(folder) for folder, text in folders if folder)
     flags = {

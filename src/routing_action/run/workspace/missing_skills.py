@@ -24,9 +24,11 @@ _GITLINK = "160000"
 # The first line of a pointer file: the specification of Git LFS, "The Pointer".
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
 _ADVICE = {
-    "submodule": "check out with `submodules: recursive`",
-    "sparse": "add the folder to `sparse-checkout`, or check out without it",
-    "lfs": "check out with `lfs: true`",
+    "submodule": "run `git submodule update --init --recursive`; in a workflow check out with "
+    "`submodules: recursive`",
+    "sparse": "run `git sparse-checkout disable`; in a workflow add the folder to "
+    "`sparse-checkout`, or check out without it",
+    "lfs": "run `git lfs pull`; in a workflow check out with `lfs: true`",
     "link": "commit the skill itself, or stage it with --skills",
 }
 
