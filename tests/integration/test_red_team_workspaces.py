@@ -217,7 +217,6 @@ def test_h3_an_agent_may_edit_its_own_skills(change: OwnAgent, inputs: dict[str,
     "command",
     [
         pytest.param("echo 'print(1)' >'{}'", id="its text"),
-        pytest.param("cp '{0}' '{0}.new'; mv '{0}.new' '{0}'", id="the same text anew"),
         pytest.param("mv '{0}' '{0}.old'; ln -s '{0}.old' '{0}'", id="a link"),
         pytest.param("rm '{}'", id="nothing"),
     ],
@@ -229,6 +228,14 @@ def test_h4_a_unit_replaces_the_agents_program(change: OwnAgent, command: str) -
     assert verdict.is_red
     assert leg["exit-code"] == "4", leg["stderr"]
     assert f"{change.program} was changed" in leg["stderr"]
+
+
+def test_h4_a_hard_link_to_the_agents_program_is_no_matter(change: OwnAgent) -> None:
+    """An environment that is made of links touches the interpreter, and changes nothing."""
+    change.propose(stolen(f"ln '{change.program}' '{change.program}.link'"))
+    verdict, leg = measure(change, SERIAL)
+    assert leg["exit-code"] == "0", leg["stderr"]
+    assert verdict.is_red
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ A file's ctime cannot be set back (inode(7)), so what was changed and put back i
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from routing_action.files.plain_files import read_head
+from routing_action.files.plain_files import open_regular, read_head
 from routing_action.run.workspace.visible_files import shown
 
 _Stamp: TypeAlias = tuple[int, ...] | None
@@ -25,13 +26,22 @@ _MACHINE_WIDE = ("/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/open
 _SCRIPTS = (".py", ".pyz", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php", ".sh", ".jar")
 _MOST_FILES = 20_000
 _MOST_SHEBANG = 256
+_MOST_READ = 64 * 2**20
 
 
 class Watch:
-    """Files as they were when the watch began; those that `find` gives, at each look anew."""
+    """Files as they were when the watch began; those that `find` gives, at each look anew.
 
-    def __init__(self, find: Callable[[], Iterable[Path | str]]) -> None:
+    With `by_content` a small file that was touched is the same as long as it says the same: a hard
+    link to an interpreter touches it.
+    """
+
+    def __init__(
+        self, find: Callable[[], Iterable[Path | str]], *, by_content: bool = False
+    ) -> None:
         self._find = find
+        self._by_content = by_content
+        self._read: dict[str, tuple[_Stamp, bytes]] = {}
         self._then = self._look()
 
     def find_change(self) -> str:
@@ -43,8 +53,27 @@ class Watch:
         now, then = self._look(), self._then
         return [one for one in sorted(now.keys() | then.keys()) if now.get(one) != then.get(one)]
 
-    def _look(self) -> dict[str, _Stamp]:
-        return {str(path): _stamp(path) for path in self._find()}
+    def _look(self) -> dict[str, object]:
+        return {str(path): self._state(str(path)) for path in self._find()}
+
+    def _state(self, path: str) -> object:
+        stamp = _stamp(path)
+        if not self._by_content or stamp is None or stamp[3] > _MOST_READ:
+            return stamp
+        if path not in self._read or self._read[path][0] != stamp:
+            place = Path(path)
+            content = bytes(place.readlink()) if place.is_symlink() else _digest(path)
+            self._read[path] = (stamp, content)
+        return stamp[2], self._read[path][1]
+
+
+def _digest(path: str) -> bytes:
+    """The SHA-256 of a file; nothing of what is none, or cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return hashlib.sha256(file.read()).digest()
+    except OSError:
+        return b""
 
 
 def _stamp(path: Path | str) -> _Stamp:
@@ -66,7 +95,8 @@ def watch_program(argv: Sequence[str], search: str | None) -> tuple[Watch, ...]:
     package = [
         path for file in _program_files(words, search) for path in _package_files(Path(file))
     ]
-    return Watch(lambda: _program_files(words, search)), Watch(lambda: package)
+    programs = Watch(lambda: _program_files(words, search), by_content=True)
+    return programs, Watch(lambda: package)
 
 
 def watch_instructions(folder: Path) -> Watch:
