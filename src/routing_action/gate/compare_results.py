@@ -9,13 +9,14 @@ from datetime import datetime
 from pathlib import Path
 
 from routing_action.agents.provider import Provider
-from routing_action.corpus.cases_file import Corpus, read_cases
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, Corpus, read_cases
 from routing_action.corpus.influences import Influence
 from routing_action.errors import DocumentError, HarnessError, UsageError
-from routing_action.gate.baselines import find_baseline_file
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, find_baseline_file
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.edits.find import Change, read_change
+from routing_action.gate.edits.layout import UsedFile, check_layout
 from routing_action.gate.find_baselines import (
     BaselineRequest,
     locate_files,
@@ -106,6 +107,8 @@ def judge(
     )
     corpus = read_cases(place.cases)
     baselines = read_baselines(request, root, history)
+    if baselines.commit is not None:
+        check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
     named = _name_files(asked, request.path, corpus, batches)
     # The checked-in files are judged for whoever works on them: nothing is edited.
     is_change = not (baselines.commit is None and asked.policy.commit is None)
@@ -126,6 +129,16 @@ def judge(
     )
     delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
     return Judged(delta, tuple(batches), place.cases)
+
+
+def _name_used(asked: Judgement, corpus: Corpus, baseline: Path) -> tuple[UsedFile, UsedFile]:
+    """Both files; named cases also name the baseline beside them."""
+    cases = Path(corpus.file)
+    beside = asked.cases is not None and baseline.parent == cases.parent
+    return (
+        UsedFile(cases, "cases", () if asked.cases else DEFAULT_CASE_FILES),
+        UsedFile(baseline, "baseline", () if asked.baseline or beside else DEFAULT_BASELINE_FILES),
+    )
 
 
 def _name_files(

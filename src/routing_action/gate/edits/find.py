@@ -14,9 +14,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from routing_action.corpus.cases_file import Corpus
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, Corpus
 from routing_action.corpus.influences import Influence, find_influence, find_skill_folder
 from routing_action.errors import RoutingActionError
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.edits.contents import compare_skills, compare_texts
 from routing_action.gate.edits.entries import (
     Cases,
@@ -37,6 +38,11 @@ from routing_action.git.command import find_work_tree
 _IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
 _PLUGIN = ".claude-plugin/plugin.json"
 _PLUGIN_FOLDERS = ("agents", "commands", "hooks")
+# Another change could have them used: they are in view whichever is used now.
+_DEFAULTS = {
+    **dict.fromkeys(DEFAULT_CASE_FILES, Influence.CASES),
+    **dict.fromkeys(DEFAULT_BASELINE_FILES, Influence.BASELINE),
+}
 _ORDER = {influence: place for place, influence in enumerate(Influence)}
 
 
@@ -80,7 +86,7 @@ def read_change(
     top = find_work_tree(root)
     if top is None:
         return Change()
-    inner = names_in(top, root, named)
+    inner = names_in(top, root, {**_DEFAULTS, **named})
     uncommitted = uncommitted_paths(top, lambda path: find_influence(path, inner) is not None)
     try:
         commit = history.find_commit(since) if since else baselines.commit
