@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.pull_request import CASES, DEPLOY, FILES, STEAL, PullRequest, Verdict
+from tests.support.pull_request import (
+    CASES,
+    DEPLOY,
+    DEPLOYING,
+    FILES,
+    STEAL,
+    PullRequest,
+    Verdict,
+    skill,
+)
 
 
 @pytest.fixture
@@ -206,5 +215,52 @@ def test_g5_trials_are_judged_together(change: PullRequest) -> None:
     change.propose({**STEAL, **cases({"expected_skill": ""})})
     change.measure(trials="3")
     found = change.judge()
+    assert found.is_red
+    assert found.row("deploy")["kind"] == "CASE EDITED"
+
+
+OLD, NEW = (f".claude/skills/{name}/SKILL.md" for name in ("deploying", "shipping"))
+RENAMED = {OLD: None, NEW: DEPLOYING.replace("deploying", "shipping")}
+
+
+def test_a_case_that_follows_its_renamed_skill_is_as_it_was(change: PullRequest) -> None:
+    """The case cannot be put back; its edit and the skill's new name are in view."""
+    change.propose({**RENAMED, **cases({"expected_skill": "shipping"})})
+    found = change.check()
+    assert found.conclusion == "success"
+    assert found.row("deploy")["kind"] == "OK"
+    everywhere(found, OLD, NEW, "renamed", "expected_skill")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"expected_skill": ""}, id="the case asks for less"),
+        pytest.param({"expected_skill": "writing-notes"}, id="the case follows another skill"),
+    ],
+)
+def test_g5_a_renamed_skill_excuses_no_other_edit(
+    change: PullRequest, more: dict[str, Any]
+) -> None:
+    """The case as it was asks for the new name, which is not loaded."""
+    change.propose({**RENAMED, **STEAL, **cases(more)})
+    found = change.check()
+    assert found.is_red
+    assert found.row("deploy")["kind"] == "CASE EDITED"
+    assert "missing shipping" in found.row("deploy")["why"]
+
+
+def test_g5_a_skill_that_was_there_is_no_new_name(change: PullRequest) -> None:
+    """Its copy in another folder takes the removed skill's description."""
+    text = skill("writing-notes", "Bring a service to production.")
+    change.propose(
+        {
+            **STEAL,
+            OLD: None,
+            ".agents/skills/writing-notes/SKILL.md": text,
+            **cases({"expected_skill": "writing-notes"}),
+        }
+    )
+    found = change.check()
     assert found.is_red
     assert found.row("deploy")["kind"] == "CASE EDITED"

@@ -237,6 +237,16 @@ def test_g7_edits_that_were_undone_after_the_run_are_named(change: PullRequest) 
     assert "measured in a checkout with uncommitted" in change.judge().text("comment.md")
 
 
+def test_g18_many_new_skills_hide_no_edited_one(change: PullRequest) -> None:
+    """What was edited stands before what is new."""
+    flood = {
+        f".claude/skills/a{number:04}/SKILL.md": skill(f"a{number:04}", f"Sing song {number}.")
+        for number in range(300)
+    }
+    change.propose({**flood, **STEAL})
+    assert STOLEN[:30] in comment_of(change)
+
+
 def test_a_link_to_a_file_outside_is_no_edit(change: PullRequest) -> None:
     """Nor does a circle of links stop anything."""
     change.propose({"README.md": "x", "CLAUDE.md": f"See @{os.sep}etc/passwd and @../../x."})

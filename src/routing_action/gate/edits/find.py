@@ -25,13 +25,14 @@ from routing_action.gate.edits.entries import (
     list_baseline_edits,
     list_case_edits,
 )
+from routing_action.gate.edits.renames import Renames, find_renames
 from routing_action.gate.find_baselines import (
     Baselines,
     read_earlier_baseline,
     read_earlier_cases,
 )
 from routing_action.gate.histories import History
-from routing_action.gate.model import Edit
+from routing_action.gate.model import Edit, EditKind
 from routing_action.git.changes import Entry, Read, Tree, follow_links, readable, uncommitted_paths
 from routing_action.git.command import find_work_tree
 
@@ -117,19 +118,24 @@ def read_change(
     ]
     notes: tuple[str, ...] = ()
     try:
-        edits += _list_files(history, commit.sha, inner, {*chain(*files.values())})
+        renames = _list_files(history, commit.sha, inner, {*chain(*files.values())}, edits)
+        earlier = {name: renames.follow(case) for name, case in earlier.items()}
     except RoutingActionError as error:
         notes = (f"what this change edits beside cases and baseline is not known: {error.cause}",)
     edits.sort(key=_rank)
     return Change(tuple(edits), notes, earlier if baselines.commit else {}, uncommitted)
 
 
-def _rank(edit: Edit) -> tuple[bool, int, str]:
-    """New entries and texts below a frontmatter last, so that many of them hide nothing else."""
+def _rank(edit: Edit) -> tuple[bool, int, int, str]:
+    """What many of them could hide the rest with comes last.
+
+    That is a new entry, then the text below a frontmatter; of the others what is new.
+    """
     fields = {one.field for one in edit.fields}
     is_entry = edit.influence in (Influence.CASES, Influence.BASELINE)
-    is_quiet = edit.influence is Influence.SKILL and "description" not in fields
-    return (edit.what == "added" if is_entry else is_quiet), _ORDER[edit.influence], edit.path
+    is_quiet = edit.influence is Influence.SKILL and fields.isdisjoint(("description", "name"))
+    is_last = edit.what == "added" if is_entry else is_quiet
+    return is_last, edit.what == "added", _ORDER[edit.influence], edit.path
 
 
 def _list_moved(files: Mapping[Influence, Sequence[str | None]]) -> Iterator[Edit]:
@@ -140,11 +146,16 @@ def _list_moved(files: Mapping[Influence, Sequence[str | None]]) -> Iterator[Edi
 
 
 def _list_files(
-    history: History, commit: str, named: Mapping[str, Influence], shown: Collection[str | None]
-) -> Iterator[Edit]:
+    history: History,
+    commit: str,
+    named: Mapping[str, Influence],
+    shown: Collection[str | None],
+    edits: list[Edit],
+) -> Renames:
+    """Append the edits of all files that are not shown; gives the skills that were renamed."""
     before, after = history.list_tree(commit), history.list_tree("HEAD")
     if before == after:
-        return
+        return Renames()
     before, after = (follow_links(tree, history.read_blobs) for tree in (before, after))
     trees = (before, after)
     named = name_files(trees, history.read_blobs, named)
@@ -156,7 +167,9 @@ def _list_files(
         and (influence := find_influence(path, named)) is not None
     ]
     blobs = [tree[path].blob for path, _ in changed for tree in trees if path in tree]
-    yield from _describe(changed, trees, history.read_blobs(blobs))
+    renames = find_renames(trees, history.read_blobs)
+    edits += _describe(changed, trees, history.read_blobs(blobs), renames.paths)
+    return renames
 
 
 def name_files(
@@ -189,16 +202,23 @@ def _find_imports(tree: Tree, read: Read, named: Mapping[str, Influence]) -> set
 
 
 def _describe(
-    changed: Sequence[tuple[str, Influence]], trees: tuple[Tree, Tree], blobs: Mapping[str, bytes]
+    changed: Sequence[tuple[str, Influence]],
+    trees: tuple[Tree, Tree],
+    blobs: Mapping[str, bytes],
+    skills: Mapping[str, str],
 ) -> Iterator[Edit]:
-    """Each file; one that is gone and one that is new with its content are a renamed one."""
+    """Each file; one that is gone and one that is new with its content are a renamed one.
+
+    So are `skills`, which give the earlier path.
+    """
     before, after = trees
     gone = {before[path].blob: path for path, _ in changed if path not in after}
     renamed = {
         path: gone.pop(after[path].blob)
         for path, _ in changed
-        if path not in before and after[path].blob in gone
+        if path not in before and after[path].blob in gone and path not in skills
     }
+    renamed |= skills
     left = set(renamed.values())
     for path, influence in changed:
         if path in left:
@@ -209,13 +229,13 @@ def _describe(
             "influence": influence,
             "name": readable(posixpath.basename(folder)) if folder else "",
         }
-        if path in renamed:
-            yield Edit(what="renamed", path_before=readable(renamed[path]), **told)
-            continue
-        old, new = before.get(path), after.get(path)
+        old, new = before.get(renamed.get(path, path)), after.get(path)
         is_skill = posixpath.basename(path).casefold() == "skill.md"
         compared = _compare(old, new, blobs, is_skill=is_skill)
-        yield Edit(what=find_kind(old, new), fields=compared[0], summary=compared[1], **told)
+        what: EditKind = find_kind(old, new)
+        if path in renamed:
+            what, told["path_before"] = "renamed", readable(renamed[path])
+        yield Edit(what=what, fields=compared[0], summary=compared[1], **told)
 
 
 def _compare(
