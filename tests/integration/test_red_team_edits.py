@@ -241,10 +241,12 @@ def test_g18_many_new_skills_hide_no_edited_one(change: PullRequest) -> None:
     """What was edited stands before what is new."""
     flood = {
         f".claude/skills/a{number:04}/SKILL.md": skill(f"a{number:04}", f"Sing song {number}.")
-        for number in range(300)
+        for number in range(60)
     }
-    change.propose({**flood, **STEAL})
-    assert STOLEN[:30] in comment_of(change)
+    edited = {WRITING_FILE: skill("writing-notes", "Summarise changes for all customers.")}
+    change.propose({**flood, **edited})
+    comment = comment_of(change)
+    assert comment.index("Summarise changes for all customers.") < comment.index("a0000")
 
 
 def test_a_link_to_a_file_outside_is_no_edit(change: PullRequest) -> None:

@@ -189,7 +189,7 @@ def test_g3_a_path_of_any_bytes_is_named(change: PullRequest) -> None:
     change.propose({".claude/a\n::error::b.md": "x"})
     cases, _, found = plan(change)
     assert cases == ALL
-    assert ".claude/a?::error::b.md changed, an agent setting" in found["stderr"]
+    assert ".claude/a?::error::b.md changed, an instruction file" in found["stderr"]
 
 
 def test_g3_a_file_that_a_case_asks_for_selects_it(tmp_path: Path) -> None:

@@ -66,7 +66,9 @@ def find_influence(path: str, named: Mapping[str, Influence]) -> Influence | Non
     """
     whole = fold(path)
     fitting = [place for place in named if f"{whole}/".startswith(f"{fold(place).rstrip('/')}/")]
-    return named[max(fitting, key=len)] if fitting else _find_known(whole.split("/"))
+    found = named[max(fitting, key=len)] if fitting else _find_known(whole.split("/"))
+    is_read = found is Influence.SETTINGS and whole.endswith(".md")  # rules, commands, agents
+    return Influence.INSTRUCTIONS if is_read else found
 
 
 def _find_known(parts: list[str]) -> Influence | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -173,16 +173,35 @@ def _list_files(
 
 
 def name_files(
-    trees: Iterable[Tree], read: Read, named: Mapping[str, Influence]
+    trees: tuple[Tree, Tree], read: Read, named: Mapping[str, Influence]
 ) -> dict[str, Influence]:
-    """The named files and folders, with those that plugins and instruction files bring in."""
+    """The named files and folders, with those that plugins, settings and instructions bring in."""
     found = dict(named)
     for tree in trees:
         plugins = [path.removesuffix(_PLUGIN) for path in tree if path.endswith(_PLUGIN)]
         folders = (f"{plugin}{folder}" for plugin in plugins for folder in _PLUGIN_FOLDERS)
         found |= dict.fromkeys(folders, Influence.SETTINGS)
         found |= dict.fromkeys(_find_imports(tree, read, found), Influence.INSTRUCTIONS)
-    return found
+    changed = {path for path in {*trees[0], *trees[1]} if trees[0].get(path) != trees[1].get(path)}
+    unknown = [path for path in changed if find_influence(path, found) is None]
+    return found | dict.fromkeys(_find_set(unknown, trees, read, found), Influence.SETTINGS)
+
+
+def _find_set(
+    paths: Collection[str], trees: tuple[Tree, Tree], read: Read, named: Mapping[str, Influence]
+) -> Iterator[str]:
+    """Those of the paths that stand in an agent's settings: hooks, servers, files to read."""
+    blobs = {
+        entry.blob
+        for tree in trees
+        for path, entry in tree.items()
+        if paths and find_influence(path, named) is Influence.SETTINGS
+    }
+    text = b"\0".join(read(blobs).values())
+    for path in paths:
+        word = os.fsencode(path)
+        if word in text and re.search(rb"(?<![\w-])" + re.escape(word) + rb"(?![\w.-])", text):
+            yield path
 
 
 def _find_imports(tree: Tree, read: Read, named: Mapping[str, Influence]) -> set[str]:
