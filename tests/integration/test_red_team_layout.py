@@ -129,3 +129,21 @@ def test_g2_a_second_corpus_that_nothing_reads_yet_is_named(tmp_path: Path) -> N
     assert found.conclusion == "success"
     for path in SECOND:
         assert path in found.text("comment.md")
+
+
+@pytest.mark.parametrize("place", ["tests/agent-routing", "evals"])
+def test_a_corpus_that_only_moves_is_called_moved(tmp_path: Path, place: str) -> None:
+    """No entry was edited, and no path of the runner is shown."""
+    moved = {f"{place}/{name}": FILES[name] for name in (HERE, THERE)}
+    change = PullRequest(tmp_path, {**FILES})
+    change.propose({HERE: None, THERE: None, **moved})
+    named = {"cases": f"{place}/cases.json"} if place == "evals" else {}
+    change.measure("claude", attempt=1, **named)
+    found = change.judge(1, **named)
+    assert found.conclusion == "success"
+    assert found.delta["baseline"]["path"] == THERE
+    assert not found.delta["baseline"]["edited"]
+    comment = found.text("comment.md")
+    assert "before in `provider-baseline.json`" in comment
+    assert "edits the baseline" not in comment
+    assert str(tmp_path) not in comment

@@ -259,3 +259,18 @@ def test_g3_the_plan_names_the_change_that_selects_all(change: PullRequest) -> N
     """The first one is enough."""
     change.propose(STEAL)
     assert f"all 2 cases: {WRITING} changed its description" in plan(change)[1].summary
+
+
+def test_a_plan_that_selects_nothing_is_advised_by_what_is_so(change: PullRequest) -> None:
+    """No credentials are missing."""
+    change.propose({"README.md": "x"})
+    outputs = change.job("plan").use("plan", agents="claude", changed_from="origin/main")
+    needs = {
+        "plan": {"result": "success", "outputs": {"status": outputs["status"]}},
+        "measure": {"result": "skipped", "outputs": {}},
+    }
+    found = change.judge(1, agents="", needs=json.dumps(needs))
+    assert found.conclusion == "neutral"
+    for name in ("comment.md", "summary.md"):
+        assert "the plan selected no case" in found.text(name)
+        assert "credentials" not in found.text(name)

@@ -75,8 +75,8 @@ def build_delta(
     gate = decide_gate(comparison, policy, doubt)
     commits = measurement.commits
     counts = Counter(row.kind for row in comparison.rows)
-    # A push edits the baseline too, though it decides as it is checked in.
-    is_edited = any(edit.influence is Influence.BASELINE for edit in change.edits)
+    # A push edits the baseline too, though it decides as it is checked in. A move has no name.
+    is_edited = any(edit.influence is Influence.BASELINE and edit.name for edit in change.edits)
     source = baselines.source.model_copy(update={"edited": baselines.source.edited or is_edited})
     prompts = {case.case_id: case.prompt for case in corpus.cases}
     return Delta(

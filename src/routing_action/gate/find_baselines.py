@@ -108,12 +108,12 @@ def read_baselines(request: BaselineRequest, root: Path, history: History) -> Ba
         found += [] if more is None else [_parse_at(sha, other, more)]
     deciding = _strictest(found) if len(found) > 1 else next(iter(found), None)
     source = BaselineSource(
-        path=str(path),
+        path=str(path.relative_to(root) if path.is_relative_to(root) else path),
         commit=commit.sha,
         date=commit.date,
         how=commit.how,
         present=data is not None,
-        edited=path != request.path or is_edited(path, data),
+        edited=is_edited(request.path, data),
     )
     return Baselines(deciding, current, source, commit)
 
