@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.pull_request import CASES, FILES, PullRequest
+from tests.support.action_stages import Job
+from tests.support.pull_request import CASES, FILES, ROUTER, PullRequest
 
 SECOND = {**CASES[1], "category": "other"}
 EDITED_CASE = {"cases.json": json.dumps([CASES[0], SECOND], indent=2)}
@@ -87,3 +91,28 @@ def test_g11_a_file_that_is_named_by_nobody_is_none_of_it(tmp_path: Path) -> Non
     change.propose({**EDITED_CASE, "tools/hint.sh": "y", "me.sh": "y"})
     change.measure()
     assert {edit["path"] for edit in change.judge().delta["edits"]} == {"cases.json"}
+
+
+class WithCommand(PullRequest):
+    """A pull request whose workflow starts a program of the repository in the agent's place."""
+
+    command = f"{shlex.quote(sys.executable)} {{file}} {{prompt}}"
+
+    def job(self, name: str, *, attempt: int = 1) -> Job:
+        """A job whose template names the program."""
+        job = super().job(name, attempt=attempt)
+        return dataclasses.replace(job, variables={"AGENT_CLAUDE_TEMPLATE": self.command})
+
+
+@pytest.mark.parametrize("file", ["tools/agent.py", "./tools/agent.py"])
+@pytest.mark.parametrize("edited", ["tools/agent.py", "tools/other.py"])
+def test_g13_a_program_in_an_agents_command_counts(tmp_path: Path, edited: str, file: str) -> None:
+    """It answers in the agent's place; what stands beside it is none of it."""
+    program = ROUTER.read_text("utf-8")
+    files = {"tools/agent.py": program, "tools/other.py": program}
+    change = WithCommand(tmp_path, {**FILES, **files})
+    change.command = change.command.replace("{file}", file)
+    change.propose({edited: f"{program}# x\n"})
+    change.measure()
+    edits = {(one["path"], one["influence"]) for one in change.judge().delta["edits"]}
+    assert edits == ({(edited, "agent description")} if edited == "tools/agent.py" else set())

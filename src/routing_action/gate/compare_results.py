@@ -10,7 +10,7 @@ from pathlib import Path
 
 from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, Corpus, read_cases
-from routing_action.corpus.influences import Influence
+from routing_action.corpus.influences import Influence, find_influence
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, find_baseline_file
 from routing_action.gate.build_delta import build_delta
@@ -119,7 +119,15 @@ def judge(
         unmeasured=unmeasured,
         policy=asked.policy,
         now=now,
-        change=read_change(root, asked.since, request.path, baselines, corpus, history, named)
+        change=read_change(
+            root,
+            asked.since,
+            request.path,
+            baselines,
+            corpus,
+            history,
+            {**_name_commands(batches), **named},
+        )
         if is_change
         else Change(),
         providers=asked.agents,
@@ -150,6 +158,13 @@ def _name_files(
         named[batch.options.config_file or ""] = Influence.AGENTS
         named[batch.options.skills or ""] = Influence.SKILL
     return {**named, str(baseline): Influence.BASELINE, corpus.file: Influence.CASES}
+
+
+def _name_commands(batches: Sequence[MeasuredBatch]) -> dict[str, Influence]:
+    """The files that commands start in agents' places, but those that are something anyway."""
+    files = {file for batch in batches for file in batch.options.template_files}
+    unknown = (file for file in files if find_influence(file, {}) is None)
+    return dict.fromkeys(unknown, Influence.AGENTS)
 
 
 def _find_moved(

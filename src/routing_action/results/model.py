@@ -163,6 +163,7 @@ class Options(_Model):
     commit: Commit | None = None
     uncommitted: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
+    template_files: tuple[str, ...] = ()
     corpus_sha256: Sha256
     trials: Annotated[int, Field(ge=1)]
     timeout_seconds: Annotated[float, Field(gt=0)]

@@ -30,7 +30,12 @@ from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
 from routing_action.run.rounds import Rounds, units_to_confirm
-from routing_action.run.settings import RunSettings, agent_templates, missing_record_flag
+from routing_action.run.settings import (
+    RunSettings,
+    agent_templates,
+    find_template_files,
+    missing_record_flag,
+)
 from routing_action.run.unit import Parts, UnitRunner
 
 MEASURED_FLOOR = 0.5
@@ -235,6 +240,7 @@ def _count(pairs: Sequence[PairSummary]) -> str:
 
 def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
     selection, spaces = plan.selection, settings.workspaces
+    templates = agent_templates(selection.agents, settings.environ)
     return Options(
         agents=selection.agents,
         categories=selection.categories,
@@ -247,7 +253,8 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         corpus_sha256=plan.corpus.sha256,
         commit=settings.commit,
         uncommitted=settings.uncommitted,
-        templates=tuple(agent_templates(selection.agents, settings.environ)),
+        templates=tuple(templates),
+        template_files=find_template_files(templates.values(), settings.root),
         provider_models=dict(settings.provider_models),
         subagent_loads="count" if settings.count_subagents else "ignore",
         allow_log_fallback_pass=settings.logs.allow_pass,

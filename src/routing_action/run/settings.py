@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -194,6 +196,20 @@ def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[s
     """The commands that the user gave agents instead of their own, by agent."""
     found = {agent: environ.get(template_variable(agent), "").strip() for agent in agents}
     return {agent: template for agent, template in found.items() if template}
+
+
+def find_template_files(templates: Collection[str], root: Path) -> tuple[str, ...]:
+    """The files below a folder that stand in commands, by their paths in it, sorted."""
+    words = {one for text in templates for one in _BETWEEN.split(text)}
+    for text in templates:
+        with suppress(ValueError):  # the run itself says so
+            words.update(shlex.split(text))
+    places = {os.path.normpath(root / word) for word in words if word}
+    found = (Path(one) for one in places if os.path.isfile(one))  # noqa: PTH113 - any text
+    return tuple(sorted(one.relative_to(root).as_posix() for one in found if root in one.parents))
+
+
+_BETWEEN = re.compile(r"""[\s='";]+""")
 
 
 def missing_record_flag(provider: Provider, template: str) -> str:
