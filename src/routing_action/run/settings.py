@@ -15,6 +15,8 @@ from pathlib import Path
 from routing_action.agents.provider import Provider, template_variable
 from routing_action.corpus.units import DEFAULT_OUTPUT_MB, DEFAULT_TIMEOUT_SECONDS
 from routing_action.errors import UsageError
+from routing_action.git.changes import list_tree
+from routing_action.git.command import find_work_tree, resolve
 
 DEFAULT_MAX_PARALLEL = 4
 MAX_PARALLEL_LIMIT = 256
@@ -199,14 +201,19 @@ def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[s
 
 
 def find_template_files(templates: Collection[str], root: Path) -> tuple[str, ...]:
-    """The files below a folder that stand in commands, by their paths in it, sorted."""
+    """The committed files below a folder that stand in commands, by their paths in it, sorted."""
     words = {one for text in templates for one in _BETWEEN.split(text)}
     for text in templates:
         with suppress(ValueError):  # the run itself says so
             words.update(shlex.split(text))
-    places = {os.path.normpath(root / word) for word in words if word}
-    found = (Path(one) for one in places if os.path.isfile(one))  # noqa: PTH113 - any text
-    return tuple(sorted(one.relative_to(root).as_posix() for one in found if root in one.parents))
+    top = find_work_tree(root) if words else None
+    if top is None or resolve(top, "HEAD") is None:
+        return ()
+    below, tree = root.resolve(), list_tree(top, "HEAD")
+    places = {Path(os.path.normpath(below / word)) for word in words}
+    found = [one for one in places if below in one.parents]
+    tracked = (one for one in found if one.relative_to(top).as_posix() in tree)
+    return tuple(sorted(one.relative_to(below).as_posix() for one in tracked))
 
 
 _BETWEEN = re.compile(r"""[\s='";]+""")
