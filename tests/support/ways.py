@@ -8,7 +8,7 @@ from typing import Any
 
 from routing_action.agents.discovery import all_providers
 from routing_action.agents.provider import ReadContext
-from routing_action.evidence.evidence import EvidenceCollector, Hit, better, build_hit
+from routing_action.evidence.evidence import EvidenceCollector, Hit, better
 from routing_action.evidence.outcome import RunEnd, decide_outcome
 from routing_action.evidence.transcript import EvidenceLine
 from routing_action.run.output.capture import LineSplitter
@@ -34,7 +34,7 @@ def read_plainly(
     words: Sequence[str] = (),
     exit_code: int | None = 0,
 ) -> dict[str, Any]:
-    """Nothing is ruled out, and every evidence line is judged for every token."""
+    """Nothing is ruled out, and every evidence line is judged for every token by itself."""
     found: list[EvidenceLine] = []
     hits: dict[str, Hit] = {}
 
@@ -42,7 +42,9 @@ def read_plainly(
         for line in lines:
             found.append(line)
             for token in tokens:
-                hit = better(hits.get(token), build_hit(agent, token, line))
+                alone = EvidenceCollector(agent, (token,))
+                alone.extend([line])
+                hit = better(hits.get(token), alone.hits.get(token))
                 hits.update({token: hit} if hit else {})
 
     said = _read(agent, ReadContext(), lines_of_stream(data), stderr, judge, exit_code)
