@@ -291,9 +291,10 @@ def test_the_reports_for_people_are_written_beside_the_delta(gate: Job) -> None:
 def test_a_template_that_breaks_does_not_touch_the_verdict(gate: Job) -> None:
     """A warning names it, and the built-in one takes its place."""
     leave(gate, steady="pass", broken="pass")
-    (gate.root / "mine").mkdir()
-    (gate.root / "mine" / "report.html.j2").write_text("{{ nothing.there }}", encoding="utf-8")
-    found = judge(gate, templates="mine")
+    mine = gate.root.parent / "mine"
+    mine.mkdir()
+    (mine / "report.html.j2").write_text("{{ nothing.there }}", encoding="utf-8")
+    found = judge(gate, templates=str(mine))
     assert (found["conclusion"], found["exit-code"]) == ("success", "0")
     assert "'nothing' is undefined; the built-in template was used" in found["log"]
     assert Path(found["html"]).is_file()
@@ -575,7 +576,8 @@ def fetch(gate: Job, github: Github, *uploads: Upload) -> Finished:
     github.tokens = {"t": Token(rights={"actions": "read"})}
     storage.add(*uploads)
     gate.event_name = "workflow_run"
-    gate.event = {"workflow_run": {"id": 11, "head_sha": "a" * 40}}
+    own = {"full_name": RUN["GITHUB_REPOSITORY"]}
+    gate.event = {"workflow_run": {"id": 11, "head_sha": "a" * 40, "head_repository": own}}
     assert gate.stage("prepare", command="publish").code == 0
     with serve(Github(), storage.routes()) as storage.url, serve(github) as url:
         gate.variables = {**RUN, "GITHUB_API_URL": url, "NO_PROXY": "127.0.0.1"}

@@ -170,8 +170,12 @@ def test_a_batch_folder_that_vanishes_is_no_bug(field: Field) -> None:
     running = field.start(*SHARED, "--max-parallel", "1")
     wait_for(lambda: "c1" in field.started())
     shutil.rmtree(running.folder)
-    assert running.finish() == 4
+    running.finish()
     assert "Traceback" not in running.stderr
+    *_, last = read_results(running.folder / "results.json").results
+    assert last.status.value == "infra_error"
+    assert last.error is not None
+    assert "cannot be written: No such file or directory" in last.error
 
 
 def test_a_copy_that_cannot_be_written_keeps_the_batch_whole(field: Field) -> None:
