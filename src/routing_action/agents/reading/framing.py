@@ -177,7 +177,7 @@ class Framing:
             lines, self._open, self._open_parts = self._open, [], []
             self._depth = self._held = 0
             self._seen_text = True
-            yield from lines
+            yield from (frame for frame in lines if frame.line.strip(BLANK))
 
 
 def _utf16(line: bytes) -> str:
