@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ from routing_action.files.redaction import Redactor
 from routing_action.files.secret_values import secret_values, secrets_in
 from routing_action.gate.baselines import find_baseline_file, read_baseline
 from routing_action.git.credentials import find_credentials
+from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
@@ -77,6 +79,7 @@ def run_and_report(
             ports = Ports(lambda: datetime.now(UTC), new_uuid, write, observer)
             parts = Parts(folder, launcher, redactor, ports, stop)
             baseline = _baseline(plan, settings)
+            _import_late_modules()
             try:
                 return await run_batch(plan, settings, parts, journal, arguments, baseline)
             finally:
@@ -178,6 +181,13 @@ def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
         found |= {*secret_values(provider.set_variables), *login_secrets(provider, environ)}
         found |= {*secrets_in("\n".join(provider.command))}
     return tuple(found)
+
+
+def _import_late_modules() -> None:
+    """Import what is first needed once agents have run: they can write to what would be read."""
+    shorten("é…", 1)  # rich's table of widths
+    for name in ("utf-16-le", "utf-16-be", "unicode_escape", "idna"):
+        codecs.lookup(name)
 
 
 @contextmanager
