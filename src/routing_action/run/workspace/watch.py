@@ -5,14 +5,13 @@ A file's ctime cannot be set back (inode(7)), so what was changed and put back i
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from routing_action.files.plain_files import open_regular, read_head
+from routing_action.files.plain_files import hash_file, read_head
 from routing_action.run.workspace.visible_files import shown
 
 _Stamp: TypeAlias = tuple[int, ...] | None
@@ -41,7 +40,7 @@ class Watch:
     ) -> None:
         self._find = find
         self._by_content = by_content
-        self._read: dict[str, tuple[_Stamp, bytes]] = {}
+        self._read: dict[str, tuple[_Stamp, str]] = {}
         self._then = self._look()
 
     def find_change(self) -> str:
@@ -62,18 +61,12 @@ class Watch:
             return stamp
         if path not in self._read or self._read[path][0] != stamp:
             place = Path(path)
-            content = bytes(place.readlink()) if place.is_symlink() else _digest(path)
+            try:
+                content = str(place.readlink()) if place.is_symlink() else hash_file(place)
+            except OSError:
+                content = ""
             self._read[path] = (stamp, content)
         return stamp[2], self._read[path][1]
-
-
-def _digest(path: str) -> bytes:
-    """The SHA-256 of a file; nothing of what is none, or cannot be read."""
-    try:
-        with open_regular(path) as file:
-            return hashlib.sha256(file.read()).digest()
-    except OSError:
-        return b""
 
 
 def _stamp(path: Path | str) -> _Stamp:
