@@ -13,12 +13,6 @@ from tests.support.pull_request import CASES, FILES, STEAL, PullRequest, stolen
 from tests.support.repositories import check_out
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def test_a_steal_is_red(change: PullRequest) -> None:
     """The ground of all that follows: the description of one skill takes the other's prompt."""
     change.propose(STEAL)

@@ -21,12 +21,6 @@ from tests.support.pull_request import (
 )
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def cases(edit: dict[str, Any], *more: dict[str, Any]) -> dict[str, str | None]:
     """The case file with the case `deploy` edited."""
     return {"cases.json": json.dumps([{**CASES[0], **edit}, CASES[1], *more], indent=2)}

@@ -18,12 +18,6 @@ from tests.support.batches import wait_for
 from tests.support.pull_request import PullRequest, skill, stolen
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def run_python(change: PullRequest, code: str) -> str:
     """A shell command that runs Python code; it leaves a file to tell that it did."""
     script = change.folder / "script.py"

@@ -17,12 +17,6 @@ from tests.support.result_rows import write_results
 HOW = "docs/how-to/pass-digests-on.md"
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def judge(change: PullRequest, matrix: Any = None, **outputs: str) -> Verdict:  # noqa: ANN401
     """The aggregation with outputs of the job `measure`, and with a plan's matrix."""
     needs: dict[str, Any] = {"measure": {"result": "success", "outputs": outputs}}

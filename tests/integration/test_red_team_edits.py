@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
-from tests.support.pull_request import FILES, NOTES, STEAL, STOLEN, WRITING, PullRequest, skill
+from tests.support.pull_request import (
+    FILES,
+    NOTES,
+    STEAL,
+    STOLEN,
+    WRITING,
+    PullRequest,
+    comment_of,
+    skill,
+)
 from tests.support.repositories import check_out
 
 WRITING_FILE = ".claude/skills/writing-notes/SKILL.md"
-
-
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
-def comment_of(change: PullRequest, **inputs: str) -> str:
-    """The comment about the change, once every other report was seen to say the same."""
-    change.measure()
-    found = change.judge(1, **inputs)
-    texts = [found.text(name) for name in ("summary.md", "report.html", "junit.xml")]
-    for edit in found.delta["edits"]:
-        assert all(edit["path"] in text for text in texts), edit
-    return found.text("comment.md")
 
 
 @pytest.mark.parametrize(

@@ -8,25 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.pull_request import FILES, STEAL, STOLEN, PullRequest
+from tests.support.pull_request import FILES, STEAL, STOLEN, PullRequest, comment_of
 
 WRITING_FILE = ".claude/skills/writing-notes/SKILL.md"
-
-
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
-def comment_of(change: PullRequest, **inputs: str) -> str:
-    """The comment about the change, once every other report was seen to say the same."""
-    change.measure()
-    found = change.judge(1, **inputs)
-    texts = [found.text(name) for name in ("summary.md", "report.html", "junit.xml")]
-    for edit in found.delta["edits"]:
-        assert all(edit["path"] in text for text in texts), edit
-    return found.text("comment.md")
 
 
 HIDING: dict[str, Any] = {

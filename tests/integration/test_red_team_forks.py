@@ -96,12 +96,6 @@ def check_run(job: Job) -> dict[str, Any]:
     return loaded.get("body", loaded) if "output" not in loaded else loaded
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 @pytest.mark.parametrize(
     "event",
     [

@@ -22,12 +22,6 @@ WRITES = "Summarise changes for a customer."
 FLOOD = "yes 0123456789012345678901234567890123456789 | head -c 50000000"
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def told(*commands: str) -> dict[str, str | None]:
     """A skill whose text has the agent run commands."""
     path = ".claude/skills/deploying/SKILL.md"

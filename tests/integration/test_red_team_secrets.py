@@ -18,12 +18,6 @@ SECRET = "oat01-Zq8vT1xkLm93bWcRpYd7"
 ADDRESS = "https://someone:{}@models.example.org/v1"
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def told(*commands: str) -> dict[str, str | None]:
     """A skill whose text has the agent run commands."""
     path = ".claude/skills/deploying/SKILL.md"

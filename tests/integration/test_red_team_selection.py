@@ -18,12 +18,6 @@ ALL = ["deploy", "notes"]
 Files = dict[str, str | None]
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> PullRequest:
-    """A pull request that proposes nothing yet."""
-    return PullRequest(tmp_path)
-
-
 def plan(change: PullRequest, **inputs: str) -> tuple[list[str], Job, dict[str, str]]:
     """The cases that a plan from the base branch measures, with its job and its outputs."""
     job = change.job("plan")

@@ -178,3 +178,13 @@ class Verdict:
     def text(self, name: str) -> str:
         """A report as a person sees it."""
         return (Path(self.outputs["report-dir"]) / name).read_text("utf-8")
+
+
+def comment_of(change: PullRequest, **inputs: str) -> str:
+    """The comment about the change, once every other report was seen to say the same."""
+    change.measure()
+    found = change.judge(1, **inputs)
+    texts = [found.text(name) for name in ("summary.md", "report.html", "junit.xml")]
+    for edit in found.delta["edits"]:
+        assert all(edit["path"] in text for text in texts), edit
+    return found.text("comment.md")
