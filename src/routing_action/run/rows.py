@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from routing_action.agents.provider import Provider, template_variable
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.evidence import EvidenceCollector, Hit
@@ -151,14 +150,11 @@ def explain_failure(
     """One sentence for a person: what the CLI or the harness said, and a hint where one helps."""
     if cause:
         return cause
-    if outcome is Outcome.NEVER_RAN and reading.recognised == 0:
+    if outcome in (Outcome.NO_OUTPUT, Outcome.CLI_MISSING):
         last = " ".join(make_excerpt(stderr).split())[-300:]
         if last:
             return f"{agent} printed no answer; its standard error ends: {last}"
-        return (
-            f"{agent} printed nothing and exited; "
-            "check that its credentials are of a kind that it accepts without a terminal"
-        )
+        return f"{agent} printed nothing, neither an answer nor an error"
     if outcome is Outcome.SCHEMA_DRIFT:
         seen = reading.recognised + reading.unrecognised
         return (
@@ -171,13 +167,3 @@ def explain_failure(
         agents = "1 agent" if reading.unfinished == 1 else f"{reading.unfinished} agents"
         return f"{agents} in the background had not ended when the output did"
     return reading.failure_message or None
-
-
-def add_install_hint(cause: str, provider: Provider) -> str:
-    """What kept a program from starting, with how to get it where it was not found."""
-    if not cause.startswith("ENOENT") or not provider.npm_package:
-        return cause
-    return (
-        f"{cause}; install it with `npm install --global {provider.npm_package}`, or name another "
-        f"command in {template_variable(provider.name)}"
-    )

@@ -29,7 +29,6 @@ from routing_action.run.output.capture import TranscriptSink
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.rows import (
     RunRecord,
-    add_install_hint,
     build_row,
     explain_failure,
     make_excerpt,
@@ -132,15 +131,15 @@ class UnitRunner:
         """
         refusal = self.brakes.refusal(unit.agent)
         if refusal:
-            return self._not_run(unit, unit_run_id, refusal), Reading()
+            return self.not_run(unit, unit_run_id, refusal), Reading()
         try:
             launch = await asyncio.to_thread(self.parts.launcher.prepare, unit, unit_run_id)
         except HarnessError as error:
-            return self._not_run(unit, unit_run_id, f"not started: {error}"), Reading()
+            return self.not_run(unit, unit_run_id, f"not started: {error}"), Reading()
         try:
             refusal = self.brakes.refusal(unit.agent)  # what ended while the workspace was made
             if refusal:
-                row, reading = self._not_run(unit, unit_run_id, refusal), Reading()
+                row, reading = self.not_run(unit, unit_run_id, refusal), Reading()
             else:
                 judge = self._judge(unit, launch.context)
                 row, reading = await self._launched(_Run(unit, unit_run_id, launch, judge))
@@ -164,7 +163,7 @@ class UnitRunner:
         async with seen as foreign:
             result = await self._process(run)
         if foreign:
-            return self._not_run(run.unit, run.unit_run_id, foreign[0]), Reading()
+            return self.not_run(run.unit, run.unit_run_id, foreign[0]), Reading()
         provider, redactor = self.providers[run.unit.agent], self.parts.redactor
         run.sha256s = learn_renewed(provider, launch.context, redactor, files, run.sha256s)
         evidence.extend(run.judge.reader.finish(result.exit_code))
@@ -204,7 +203,7 @@ class UnitRunner:
         if ended_by is EndedBy.OUTPUT_LIMIT:
             most = self.settings.limits.max_output_mb
             return f"printed more than {most} MB, the limit of --max-output-mb"
-        return add_install_hint(result.start_error, self.providers[run.unit.agent])
+        return result.start_error
 
     def _saved(self, run: _Run, end: RunEnd) -> tuple[str, ...]:
         """What is known of the part that an early stop left out."""
@@ -286,9 +285,12 @@ class UnitRunner:
             run.judge.evidence.merge(found)
         return file
 
-    def _not_run(self, unit: Unit, unit_run_id: str, cause: str) -> UnitResult:
+    def not_run(
+        self, unit: Unit, unit_run_id: str, cause: str, *, missing: bool = False
+    ) -> UnitResult:
+        """The row of a unit that is not started; `missing` where its CLI is not there."""
         judge, reading = self._judge(unit, ReadContext()), Reading()
-        verdict = judge.judge(reading, RunEnd(started=False, exit_code=None, not_run=True))
+        verdict = judge.judge(reading, RunEnd(started=False, exit_code=None, not_run=not missing))
         record = RunRecord((), EndedBy.NOT_STARTED, error=cause)
         return build_row(
             unit, unit_run_id, record, verdict, reading, judge.evidence, self.parts.redactor
