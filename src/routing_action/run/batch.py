@@ -10,6 +10,7 @@ from pathlib import Path
 
 from routing_action.agents.provider import template_variable
 from routing_action.corpus.baseline import Baseline, Status
+from routing_action.corpus.units import Unit
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
 from routing_action.results.batch_folder import BatchFolder
@@ -26,6 +27,7 @@ from routing_action.run.launch import find_temp_root
 from routing_action.run.lifecycle import LifecycleLog, format_time, is_ci
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
+from routing_action.run.preflight import describe_obstacles, look_ahead
 from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
@@ -81,10 +83,16 @@ async def run_batch(
     # In a replay nothing is spent, and no agent is stopped.
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
-    bounds = find_bounds(plan.providers, settings, free_memory())
-    for line in (*_opening_notes(plan, bounds, settings), *parts.launcher.missing_skills()):
+    ahead = look_ahead(plan.providers, settings)
+    obstacles = ahead.obstacles
+    able = {name: one for name, one in plan.providers.items() if name not in obstacles}
+    bounds = find_bounds(able, settings, free_memory())
+    for line in describe_obstacles(obstacles, _not_ended(plan, journal)):
+        ports.write_error(f"routing-action: {line}")
+    notes = (*_opening_notes(plan, bounds, settings), *ahead.notes)
+    for line in (*notes, *parts.launcher.missing_skills()):
         lifecycle.note(line)
-    rounds = Rounds(runner, journal, bounds.rooms)
+    rounds = Rounds(runner, journal, bounds.rooms, obstacles)
     options = _options(plan, settings, bounds)
 
     def write() -> Results:
@@ -111,6 +119,11 @@ async def run_batch(
     for line in _closing_notes(runner, results.results):
         lifecycle.note(line)
     return Batch(results, folder, code, reason)
+
+
+def _not_ended(plan: Plan, journal: Journal) -> list[Unit]:
+    ended = journal.earlier.rows if journal.earlier else {}
+    return [one for one in plan.units if (one.agent, one.case.case_id, one.trial) not in ended]
 
 
 async def _measure(

@@ -150,7 +150,7 @@ class LiveLauncher:
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """Those of the batch's template, or of the user's own tree where agents work in that."""
-        if not self._shared:
+        if self._templates:
             return self._offered  # as they were before the first agent could change them
         return find_offered(self._settings.root, self._providers.values(), self._skills)
 

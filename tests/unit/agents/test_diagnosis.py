@@ -53,7 +53,7 @@ def test_a_missing_program_is_a_problem_with_the_way_to_install_it() -> None:
     gone = replace(WELL, path="", version=None)
     program = found(gone, "program")
     assert program.level is Level.PROBLEM
-    assert "npm install -g @anthropic-ai/claude-code" in program.remedy
+    assert "npm install --global @anthropic-ai/claude-code" in program.remedy
     assert "starts" not in levels(gone)
     own = Provider("acme", "Acme", ("acme", "{prompt}"), CLAUDE.reader)
     assert found(Facts(own, "acme"), "program").remedy.startswith(
