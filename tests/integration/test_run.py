@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from routing_action.cli.schema import render_schema
 from tests.support.command_line import Project, loads
+from tests.support.own_agent import DESCRIPTION
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -375,6 +376,11 @@ def test_confirm_runs_only_would_be_regressions_again(project: Project) -> None:
 
 BAD_INPUT = {
     "unknown agent": (("--agents", "gpt"), "unknown agent 'gpt'"),
+    "misspelt agent": (("--agents", "claud"), "did you mean claude?"),
+    "no agent": (("--agents", "gpt"), "known agents: claude, codex, copilot"),
+    "misspelt case": (("--case-id", "one,onne"), "did you mean one?"),
+    "misspelt category": (("--category", "smoke,somke"), "did you mean smoke?"),
+    "unknown category": (("--category", "smoke,zzz"), "the categories are: smoke"),
     "unknown case in a list": (("--case-id", "one,nope"), "no case 'nope'"),
     "bad deadline": (("--timeout-seconds", "soon"), "--timeout-seconds"),
     "bad provider deadline": (("--provider-timeout", "claude"), "provider:value"),
@@ -393,11 +399,58 @@ def test_bad_input_is_exit_2_with_what_to_mend_and_no_traceback(
 ) -> None:
     """Each names the flag, the file or the value."""
     arguments, expected = BAD_INPUT[name]
-    project.write_cases(loads("one"))
+    project.write_cases(loads("one", category="smoke"))
     done = project.call("run", "--agents", "claude", *arguments)
     assert done.code == 2
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("template", "arguments", "told"),
+    [
+        (
+            "agent {prompt}",
+            ("--provider-model", "claude:opus"),
+            "--provider-model claude:opus has no effect: AGENT_CLAUDE_TEMPLATE has no {model}",
+        ),
+        ("agent -m {model} {prompt}", (), "add --provider-model claude:NAME"),
+        (
+            "agent -m {model} {prompt}",
+            ("--provider-model", "codex:gpt"),
+            "AGENT_CLAUDE_TEMPLATE has {model}, and no model is given",
+        ),
+    ],
+)
+def test_a_model_that_would_not_reach_the_agent_is_exit_2(
+    project: Project, template: str, arguments: tuple[str, ...], told: str
+) -> None:
+    """Results never name a model that was not asked for; nothing is started."""
+    project.variables = {"AGENT_CLAUDE_TEMPLATE": template}
+    project.write_cases(loads("one"))
+    done = project.run(*arguments)
+    assert (done.code, told in done.stderr) == (2, True), done.stderr
+    assert "ARTIFACT_DIR" not in done.stderr
+
+
+@pytest.mark.parametrize("form", ["-m {model}", "--model={model}", "'say {model}'"])
+def test_a_template_gets_the_model_where_it_has_a_place_for_it(project: Project, form: str) -> None:
+    """As a word of its own, or in one."""
+    project.variables = {"AGENT_CLAUDE_TEMPLATE": f"sh -c 'echo \"$@\"' {form} {{prompt}}"}
+    project.write_cases(loads("one"))
+    done = project.run("--provider-model", "claude:opus-9")
+    assert "opus-9" in " ".join(done.column("command")[0])
+    assert done.results["options"]["provider_models"] == {"claude": "opus-9"}
+
+
+def test_an_agent_of_ones_own_that_takes_no_model_is_not_given_one(project: Project) -> None:
+    """Its description has no place for it."""
+    text = DESCRIPTION.replace('model_arguments = ["--model", "{model}"]\n', "")
+    assert text != DESCRIPTION
+    (project.root / "routing.toml").write_text(text, encoding="utf-8")
+    project.write_cases(loads("one"))
+    done = project.call("run", "--agents", "acme", "--provider-model", "acme:x")
+    assert (done.code, "the command of acme has no {model}" in done.stderr) == (2, True)
 
 
 def test_a_bad_variable_or_template_is_exit_2(project: Project) -> None:

@@ -36,7 +36,7 @@ from routing_action.run.lifecycle import Ports, Stop, new_uuid
 from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
-from routing_action.run.settings import RunSettings, build_command
+from routing_action.run.settings import RunSettings, check_command
 from routing_action.run.unit import Parts
 from routing_action.run.workspace.agent_home import login_secrets
 
@@ -158,7 +158,7 @@ def _launcher(
             recordings.script_for(unit.agent, unit.case.case_id, unit.trial)
         return ReplayLauncher(recordings, settings)
     for provider in plan.providers.values():
-        build_command(provider, "", None, settings.environ)  # a bad template stops here
+        check_command(provider, settings.provider_models.get(provider.name), settings.environ)
     outputs = settings.outputs
     written = [outputs.artifacts_root, outputs.results_copy, outputs.proof_log_copy]
     hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]
