@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from routing_action.cli.before_run import check_before_paying
 from routing_action.cli.options import stdout_style
 from routing_action.corpus.baseline import Baseline
 from routing_action.corpus.cases_file import read_cases
@@ -65,6 +66,11 @@ def run_and_report(
     if stored.warning and recordings is None:
         write(f"routing-action: {stored.warning}")
     launcher = _launcher(plan, settings, recordings)
+    notes = (
+        check_before_paying(plan, settings, launcher.missing)
+        if isinstance(launcher, LiveLauncher)
+        else ()
+    )
     if journal is None:
         folder = BatchFolder(settings.outputs.artifacts_root, new_uuid())
         journal = Journal.create(folder.path / JOURNAL_FILE)
@@ -81,7 +87,7 @@ def run_and_report(
             baseline = _baseline(plan, settings)
             _import_late_modules()
             try:
-                return await run_batch(plan, settings, parts, journal, arguments, baseline)
+                return await run_batch(plan, settings, parts, journal, arguments, baseline, notes)
             finally:
                 for note in launcher.close():
                     _write_error(f"routing-action: {note}")

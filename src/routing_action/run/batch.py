@@ -61,12 +61,13 @@ async def run_batch(
     journal: Journal,
     arguments: tuple[str, ...],
     baseline: Baseline | None = None,
+    notes: Sequence[str] = (),
 ) -> Batch:
     """Run every unit that the journal does not know to have ended.
 
     What ended is written even where the batch was interrupted: at once when it is, and again
     when the running units are gone. `arguments` are those of `run` that repeat the batch;
-    `baseline` says which pairs `--confirm` runs again.
+    `baseline` says which pairs `--confirm` runs again; `notes` are said at the start.
     """
     folder, ports, earlier = parts.folder, parts.ports, journal.earlier
     batch_run_id = earlier.header.batch_run_id if earlier else folder.path.name
@@ -89,8 +90,8 @@ async def run_batch(
     bounds = find_bounds(able, settings, free_memory())
     for line in describe_obstacles(obstacles, _not_ended(plan, journal)):
         ports.write_error(f"routing-action: {line}")
-    notes = (*_opening_notes(plan, bounds, settings), *ahead.notes)
-    for line in (*notes, *parts.launcher.missing_skills()):
+    opening = (*notes, *_opening_notes(plan, bounds, settings), *ahead.notes)
+    for line in (*opening, *parts.launcher.missing_skills()):
         lifecycle.note(line)
     rounds = Rounds(runner, journal, bounds.rooms, obstacles)
     options = _options(plan, settings, bounds)
