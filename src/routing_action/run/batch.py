@@ -284,6 +284,8 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         config_file=settings.config_file,
         config_sha256=settings.config_sha256,
         log_scan=settings.scans_logs,
+        log_max_files=settings.logs.max_files,
+        log_max_bytes=settings.logs.max_bytes,
         workspace="shared" if spaces.shared else "isolated",
         replay=str(settings.replay.folder) if settings.replay else None,
         fail_on_infra=settings.fail_on_infra,

@@ -13,12 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.agents.provider import Provider, template_variable
-from routing_action.corpus.units import DEFAULT_OUTPUT_MB, DEFAULT_TIMEOUT_SECONDS
+from routing_action.corpus.units import (
+    DEFAULT_LOG_BYTES,
+    DEFAULT_LOG_FILES,
+    DEFAULT_MAX_PARALLEL,
+    DEFAULT_OUTPUT_MB,
+    DEFAULT_THROTTLE_RETRIES,
+    DEFAULT_TIMEOUT_SECONDS,
+)
 from routing_action.errors import UsageError
 from routing_action.git.changes import list_tree
 from routing_action.git.command import find_work_tree, resolve
 
-DEFAULT_MAX_PARALLEL = 4
 MAX_PARALLEL_LIMIT = 256
 PROMPT, MODEL = "{prompt}", "{model}"
 
@@ -39,7 +45,7 @@ class Limits:
     max_cost_usd: float | None = None
     max_unit_cost_usd: float | None = None
     max_turns: int | None = None
-    throttle_retries: int = 2
+    throttle_retries: int = DEFAULT_THROTTLE_RETRIES
     max_output_mb: int = DEFAULT_OUTPUT_MB
 
     def timeout_for(self, agent: str) -> float:
@@ -53,8 +59,8 @@ class LogScan:
 
     asked: bool | None = None
     allow_pass: bool = False
-    max_files: int = 60
-    max_bytes: int = 300_000
+    max_files: int = DEFAULT_LOG_FILES
+    max_bytes: int = DEFAULT_LOG_BYTES
 
 
 @dataclass(frozen=True, slots=True)
