@@ -194,11 +194,13 @@ def test_ctrl_c_keeps_what_had_ended_and_leaves_no_agent(project: Project) -> No
         stderr += running.stderr.readline()
     time.sleep(0.5)
     running.send_signal(signal.SIGINT)
-    _, rest = running.communicate(timeout=30)
+    stdout, rest = running.communicate(timeout=30)
     assert running.returncode == 130, rest
     folder = Path(stderr.splitlines()[0].removeprefix("ARTIFACT_DIR="))
     results = json.loads((folder / "results.json").read_text("utf-8"))
     assert results["complete"] is False
+    command = f"`routing-action run --resume {shlex.quote(str(folder))}` continues it"
+    assert command in " ".join(stdout.split())
     assert [(row["case_id"], row["outcome"]) for row in results["results"]] == [
         ("done", "completed"),
         ("hangs", "cancelled"),
@@ -341,9 +343,37 @@ def test_in_a_parallel_run_logs_are_diagnostics_unless_allowed(project: Project)
     """Units that run side by side cannot be told apart by their logs."""
     with_log(project)
     project.write_cases({**LOGGED, "expected_skill_min_tier": 2})
-    assert project.run("--enable-log-scan").column("status") == ["fail"]
+    scanned = project.run("--enable-log-scan")
+    assert scanned.column("status") == ["fail"]
+    assert scanned.column("source") == ["none"]
+    assert scanned.column("tool_use_proof_lines") == [[]]
+    (hit,) = (hits["foo"] for hits in scanned.column("token_hits"))
+    assert (hit["tier"], hit["source_kind"]) == (2, "log_fallback")
+    place = f"{project.root / 'logs' / 'session.jsonl'} line 1; not counted: units ran in parallel"
+    assert hit["source_detail"].endswith(place)
+    shown = " ".join(scanned.stdout.split())
+    assert "foo at tier 2 (load at" in shown
+    assert "not counted: units ran in parallel" in shown
+    assert place in (scanned.artifacts / "tool-use-proof.log").read_text("utf-8")
+    assert project.run("--disable-log-scan").column("token_hits") == [{"foo": None}]
     allowed = project.run("--enable-log-scan", "--allow-log-fallback-pass")
     assert allowed.column("status") == ["pass"]
+
+
+@pytest.mark.parametrize("template", ["sh", "timeout 60 sh", "env A=b sh", "python3"])
+def test_the_version_is_never_that_of_the_program_that_starts_a_command(
+    project: Project, template: str
+) -> None:
+    """Nor is a script asked, for which `--version` would be a prompt."""
+    asked = project.root / "asked.txt"
+    script = project.root / "claude.sh"
+    script.write_text(f'echo "$@" >>{shlex.quote(str(asked))}\n', encoding="utf-8")
+    project.variables = {
+        "AGENT_CLAUDE_TEMPLATE": f"{template} {shlex.quote(str(script))} claude {{prompt}}"
+    }
+    project.write_cases(loads("one"))
+    assert project.run().column("cli_version") == [None]
+    assert "--version" not in (asked.read_text("utf-8") if asked.exists() else "")
 
 
 def test_the_agent_cannot_read_the_answer_key(project: Project) -> None:

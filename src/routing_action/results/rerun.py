@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from routing_action.corpus.units import (
     DEFAULT_CASES_FILE,
@@ -30,6 +30,11 @@ def run_program() -> str:
     """How a run is started here: the short way where the current folder has ours."""
     is_ours = os.access("test.sh", os.X_OK) and _SHORT_WAY in read_head("test.sh", 2**16)
     return "./test.sh" if is_ours else RUN_PROGRAM
+
+
+def resume_command(folder: Path) -> str:
+    """What continues the batch whose folder this is."""
+    return f"{run_program()} --resume {shlex.quote(str(folder))}"
 
 
 def build_run_command(options: Options, agent: str, program: str) -> str:

@@ -23,6 +23,7 @@ from routing_action.results.model import (
     summarise,
     summarise_pairs,
 )
+from routing_action.results.rerun import resume_command
 from routing_action.run.launch import find_temp_root
 from routing_action.run.lifecycle import LifecycleLog, format_time, is_ci
 from routing_action.run.limits import Bounds, Brakes, find_bounds
@@ -115,7 +116,7 @@ async def run_batch(
         results = write()
     if earlier is not None:  # one that the dead harness was just starting
         end_survivors(journal, folder.path.parent, ports)
-    code, reason = judge_run(results, settings.fail_on_infra)
+    code, reason = judge_run(results, settings.fail_on_infra, folder.path)
     lifecycle.summary(results.summary)
     for line in _closing_notes(runner, results.results):
         lifecycle.note(line)
@@ -233,15 +234,19 @@ def _results(batch_run_id: str, options: Options, rounds: Rounds, parts: Parts) 
     )
 
 
-def judge_run(results: Results, fail_on_infra: bool) -> tuple[ExitCode, str]:
+def judge_run(
+    results: Results, fail_on_infra: bool, folder: Path | None = None
+) -> tuple[ExitCode, str]:
     """The exit code of a run on its own, and the reason in a sentence.
 
-    A batch that was interrupted is 130. Any failed pair is 1. So is a batch of which less than
-    half was measured, and any infra_error where `fail_on_infra` asks for it.
+    `folder` is the batch's, where it can be continued. A batch that was interrupted is 130. Any
+    failed pair is 1. So is a batch of which less than half was measured, and any infra_error where
+    `fail_on_infra` asks for it.
     """
     if not results.complete:
         cause = "interrupted: the results hold what had ended"
-        return ExitCode.INTERRUPTED, f"{cause}; `run --resume {results.batch_run_id}` continues it"
+        hint = f"; `{resume_command(folder)}` continues it" if folder else ""
+        return ExitCode.INTERRUPTED, f"{cause}{hint}"
     failed = [pair for pair in results.pairs if pair.status is Status.FAIL]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     beside = f", {_count(infra)} not measured" if infra else ""

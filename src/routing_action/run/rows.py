@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from routing_action.corpus.baseline import Status
@@ -33,6 +33,8 @@ class RunRecord:
     cli_version: str | None = None
     model: str | None = None
     matched_log_file: str | None = None
+    log_hits: Mapping[str, Hit] = field(default_factory=dict)
+    """What session logs show, and what does not count."""
     sha256s: tuple[str | None, str | None] = (None, None)
     """Those of the transcripts of stdout and stderr."""
 
@@ -51,7 +53,9 @@ def build_row(
     What a run that was stopped early had used until then says nothing about the whole.
     """
     stopped = run.ended_by is EndedBy.STOPPED_EARLY
-    found = verdict.hits
+    found = {
+        token: hit or _uncounted(run.log_hits.get(token)) for token, hit in verdict.hits.items()
+    }
     if verdict.status is Status.FAIL:
         found = {**found, **evidence.loads_beside(found)}
 
@@ -104,6 +108,12 @@ def build_row(
         stdout_sha256=run.sha256s[0],
         stderr_sha256=run.sha256s[1],
     )
+
+
+def _uncounted(hit: Hit | None) -> Hit | None:
+    """A log's hit as a diagnosis, which says that it is no more."""
+    note = "not counted: units ran in parallel"
+    return hit and replace(hit, detail=f"{hit.detail}; {note}")
 
 
 def token_hit(hit: Hit | None, redactor: Redactor | None = None) -> TokenHit | None:

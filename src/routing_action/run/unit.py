@@ -11,6 +11,7 @@ from typing import Protocol
 from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.units import Unit
 from routing_action.errors import HarnessError
+from routing_action.evidence.evidence import Hit
 from routing_action.evidence.outcome import RunEnd
 from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.files.redaction import Redactor
@@ -169,7 +170,7 @@ class UnitRunner:
         evidence.extend(run.judge.reader.finish(result.exit_code))
         reading = launch.supplement(run.judge.reader.reading)
         new = launch.new_log_lines
-        log_file = await asyncio.to_thread(self._scan_logs, run, new) if new else None
+        logs = await asyncio.to_thread(self._scan_logs, run, new) if new else (None, {})
         ended_by = result.ended_by
         if ended_by is EndedBy.STOPPED_EARLY and run.over_budget:
             ended_by = EndedBy.COST_LIMIT
@@ -189,7 +190,8 @@ class UnitRunner:
             notes=(*launch.notes, *self._saved(run, end)),
             cli_version=launch.cli_version or await self._version(run, reading, end),
             model=launch.model,
-            matched_log_file=log_file,
+            matched_log_file=logs[0],
+            log_hits=logs[1],
             sha256s=run.sha256s,
         )
         row = build_row(run.unit, run.unit_run_id, record, verdict, reading, evidence, redactor)
@@ -272,18 +274,18 @@ class UnitRunner:
 
     def _scan_logs(
         self, run: _Run, new_lines: Callable[[], Sequence[tuple[str, bytes]]]
-    ) -> str | None:
-        """Read what the session logs gained; diagnostics only unless logs may gate."""
+    ) -> tuple[str | None, Mapping[str, Hit]]:
+        """Read what the session logs gained: the best log, and the hits that do not count."""
         make_reader = self.providers[run.unit.agent].log_reader
         if make_reader is None:
-            return None
+            return None, {}
         found = run.judge.new_collector()
         file = read_session_logs(
             new_lines(), make_reader, run.launch.context, self.parts.redactor, found
         )
         if self.settings.gates_on_logs:
             run.judge.evidence.merge(found)
-        return file
+        return file, {} if self.settings.gates_on_logs else found.hits
 
     def not_run(
         self, unit: Unit, unit_run_id: str, cause: str, *, missing: bool = False
