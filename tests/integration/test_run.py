@@ -436,6 +436,24 @@ def test_bad_input_is_exit_2_with_what_to_mend_and_no_traceback(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize(
+    ("option", "given", "meant", "code"),
+    [
+        ("--agents", "copilt", "copilot", 2),
+        ("--case-id", "Onne", "one", 3),
+        ("--category", "somke", "smoke", 3),
+    ],
+)
+def test_a_misspelt_name_is_offered_the_one_that_was_meant(
+    project: Project, command: str, option: str, given: str, meant: str, code: int
+) -> None:
+    """For agents, cases and categories, whatever would be done with them."""
+    project.write_cases(loads("one", category="smoke"), loads("two"))
+    done = project.call(command, option, given)
+    assert (done.code, f"remedy: did you mean {meant}?" in done.stderr) == (code, True)
+
+
 @pytest.mark.parametrize(
     ("template", "arguments", "told"),
     [
