@@ -85,10 +85,12 @@ def _refuse_broken_links(
     for case in plan.cases if broken else ():
         found = find_missing(case, provider, staged, broken)
         if found is not None:
+            cause, _, advice = found[1].why.rpartition("; ")
             raise DocumentError(
-                f"{case.case_id}: the skill {found[0]} is not here: {found[1]}",
+                f"{case.case_id}: the skill {found[0]} is not here: {cause}",
                 file=plan.corpus.file,
                 line=plan.corpus.lines.get(case.case_id),
+                remedy=advice,
             )
 
 
