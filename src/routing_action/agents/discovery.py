@@ -54,7 +54,8 @@ class KnownAgents:
         provider = self.providers.get(name.casefold())
         if provider is None:
             known = f"known agents: {', '.join(self.providers)}"
-            raise UsageError(f"unknown agent {name!r}", remedy=suggest(name, self.providers, known))
+            remedy = f"{suggest(name, self.providers)} {known}".strip()
+            raise UsageError(f"unknown agent {name!r}", remedy=remedy)
         return provider
 
 
