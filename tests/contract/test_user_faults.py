@@ -341,7 +341,7 @@ def test_i3_a_cli_that_does_nothing_passes_no_negative_case(
 ) -> None:
     """/bin/false as the agent loads no forbidden skill either: absence needs proof of life."""
     verdict = judge_run(agent, NEGATIVE, stdout, end=RunEnd(exit_code=exit_code))
-    assert (verdict.status, verdict.failure_kind) == (Status.INFRA_ERROR, "never_ran")
+    assert (verdict.status, verdict.failure_kind) == (Status.INFRA_ERROR, "no_output")
 
 
 @each_agent
@@ -406,9 +406,9 @@ def test_i5_exit_code_1_takes_no_proof_away(agent: str) -> None:
 
 @each_agent
 def test_i7_exit_code_1_without_any_output_is_infra(agent: str) -> None:
-    """A CLI that ends at once and says nothing never ran."""
+    """A CLI that ends at once and says nothing has a kind of its own."""
     verdict = judge_run(agent, case_of(), b"", end=RunEnd(exit_code=1))
-    assert (verdict.status, verdict.failure_kind) == (Status.INFRA_ERROR, "never_ran")
+    assert (verdict.status, verdict.failure_kind) == (Status.INFRA_ERROR, "no_output")
 
 
 # ---- limits

@@ -85,7 +85,7 @@ def test_an_unknown_agent_is_named_in_an_annotation(job: Job) -> None:
     found = job.use("run", agents="claud")
     assert (found["status"], found["exit-code"]) == ("error", "2")
     assert (
-        "::error title=routing-action::unknown agent 'claud'%0A  remedy: known agents"
+        "::error title=routing-action::unknown agent 'claud'%0A  remedy: did you mean claude?"
         in (found["log"])
     )
 

@@ -162,8 +162,8 @@ def test_the_recorder_keeps_trials_and_how_a_run_ended(walk: Walk) -> None:
     batch = "$(ls -dt tests/agent-routing/artifacts/*/ | head -1)"
     printed = walk.shell(f"{run} >log || true", f"python3 record.py {batch} recorded")
     assert printed.splitlines() == [
-        "left out: codex/one has no end of its own (start_failed)",
-        "left out: codex/one@2 has no end of its own (start_failed)",
+        "left out: codex/one has no end of its own (not_started)",
+        "left out: codex/one@2 has no end of its own (not_started)",
     ]
     replayed = walk.shell("routing-action run --replay=recorded --agents claude || true")
     assert "claude:one: FAIL timeout" in replayed

@@ -104,8 +104,8 @@ def test_what_is_missing_comes_with_remedies(project: Project) -> None:
     (project.root / "bin" / "claude").unlink()
     done = doctor(project)
     assert done.code == 1
-    assert "claude is not on PATH" in done.stdout
-    assert "remedy: npm install -g @anthropic-ai/claude-code" in done.stdout
+    assert "`claude` is not on PATH" in done.stdout
+    assert "remedy: install it with `npm install --global @anthropic-ai/claude-code`" in done.stdout
     assert "remedy: set ANTHROPIC_API_KEY" in done.stdout
     assert "1 of 1 agents cannot be measured as they are: claude" in done.stdout
 

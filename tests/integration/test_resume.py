@@ -74,7 +74,7 @@ def test_the_next_ordinary_run_points_to_a_killed_batch(field: Field) -> None:
     running = field.start(*QUICK)
     wait_for(lambda: len(ended(running.folder)) == 1)
     running.kill()
-    told = "killed when 1 of 2 units had ended; `run --resume"
+    told = "killed when 1 of 2 units had ended; `routing-action run --resume '"
     (line,) = [
         line for line in field.project.call("run", *QUICK).stderr.splitlines() if told in line
     ]

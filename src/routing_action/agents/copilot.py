@@ -241,6 +241,7 @@ PROVIDER = Provider(
     log_globs=(".copilot/session-state/*/events.jsonl",),
     log_reader=CopilotReader,
     usage_in_log=find_shutdown,
+    has_unseen_login=True,  # that of gh
     npm_package="@github/copilot",
     documentation="Loads skills with its `skill` tool; `success: true` proves the load.",
 )

@@ -48,6 +48,7 @@ def build_provider(name: str, described: CustomProvider) -> Provider:
         name=name,
         title=described.title or name,
         reader=partial(CustomReader, name, described),
+        has_unseen_login=True,
         reports_cost="end" if at_end else "during" if tells else "never",
         documentation="Described in routing.toml: a call of a skill tool with a successful result.",
         **described.model_dump(exclude=_READER_FIELDS),

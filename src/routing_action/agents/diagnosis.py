@@ -54,8 +54,9 @@ class Facts:
 
     `path` is where the program lies, "" where it was not found. `start_error` says why it did not
     start, or how it failed. `variables` and `login_files` are the names of those credentials that
-    are there. `skills` counts the skills in each of its folders here. `counted` is what earlier
-    results hold, by CLI version ("" unknown); None where none were given.
+    are there; `unseen_login`: it may log in without them. `skills` counts the skills in each of
+    its folders here. `counted` is what earlier results hold, by CLI version ("" unknown); None
+    where none were given.
     """
 
     provider: Provider
@@ -66,6 +67,7 @@ class Facts:
     own_command: bool = False
     variables: tuple[str, ...] = ()
     login_files: tuple[str, ...] = ()
+    unseen_login: bool = False
     skills: Mapping[str, int] = field(default_factory=dict)
     counted: Mapping[str, Counted] | None = None
 
@@ -85,11 +87,20 @@ def diagnose(facts: Facts, threshold: float = DRIFT_THRESHOLD) -> tuple[Finding,
 def _program(facts: Facts) -> Finding:
     if facts.path:
         return Finding("program", Level.OK, facts.path)
-    package = facts.provider.npm_package
-    install = f"npm install -g {package}" if package else "install it"
-    name = template_variable(facts.provider.name)
-    text = f"{facts.program} is not on PATH"
-    return Finding("program", Level.PROBLEM, text, f"{install}, or set {name} to its command")
+    text, remedy = describe_missing(facts.provider, facts.program, own_command=facts.own_command)
+    return Finding("program", Level.PROBLEM, text, remedy)
+
+
+def describe_missing(provider: Provider, program: str, *, own_command: bool) -> tuple[str, str]:
+    """What is said of a program that is not there, and the next step."""
+    name, command = template_variable(provider.name), provider.command[0]
+    gone = "does not exist, or cannot be executed" if "/" in program else "is not on PATH"
+    if own_command:
+        text = f"`{program}`, the program of {name}, {gone}"
+        return text, f"correct {name}, or unset it to start `{command}`"
+    package = provider.npm_package
+    install = f"install it with `npm install --global {package}`" if package else "install it"
+    return f"`{program}` {gone}", f"{install}, or set {name} to its command"
 
 
 def _start(facts: Facts) -> Iterator[Finding]:
@@ -149,6 +160,8 @@ def _credentials(facts: Facts) -> Finding:
     text, remedy = f"{wanted} is not set", f"set {wanted}"
     if provider.credential_files:
         text, remedy = f"{text}, and there is no login file", f"{remedy}, or sign in with the CLI"
+    if facts.unseen_login:
+        return Finding("credentials", Level.WARNING, f"{text}; it may log in without", remedy)
     return Finding("credentials", Level.PROBLEM, text, remedy)
 
 

@@ -14,6 +14,7 @@ import routing_action.agents as package
 from routing_action.agents.provider import Provider
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import DocumentError, UsageError
+from routing_action.files.nearest import suggest
 
 ENTRY_POINT_GROUP = "routing_action.providers"
 DEFAULT_AGENTS = ("claude", "codex", "copilot")
@@ -52,8 +53,9 @@ class KnownAgents:
         """The provider of a name, in any case; UsageError for one that is not known."""
         provider = self.providers.get(name.casefold())
         if provider is None:
-            known = ", ".join(self.providers)
-            raise UsageError(f"unknown agent {name!r}", remedy=f"known agents: {known}")
+            known = f"known agents: {', '.join(self.providers)}"
+            remedy = f"{suggest(name, self.providers)} {known}".strip()
+            raise UsageError(f"unknown agent {name!r}", remedy=remedy)
         return provider
 
 

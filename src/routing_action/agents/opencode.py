@@ -124,6 +124,7 @@ PROVIDER = Provider(
     set_variables={"OPENCODE_DISABLE_AUTOUPDATE": "true"},
     credential_files=(".local/share/opencode/auth.json",),
     skill_folders=(".opencode/skills", ".claude/skills", ".agents/skills"),
+    has_unseen_login=True,  # some of its models need no key
     npm_package="opencode-ai",
     documentation="Loads skills with its skill tool; the state `completed` proves the load.",
 )

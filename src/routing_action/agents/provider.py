@@ -87,6 +87,8 @@ class Provider:
     line: for a CLI whose stream does not tell them.
     `record_flags` are options of which one must be given so that loads show in its output; empty
     where they show without.
+    `has_unseen_login`: it can log in by what no variable and no file of ours shows: another CLI's
+    login, a model that needs no key.
     `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
@@ -116,5 +118,6 @@ class Provider:
     memory_mb: int = 400
     tested_versions: tuple[str, str] | None = None
     serial_login: bool = False
+    has_unseen_login: bool = False
     npm_package: str = ""
     documentation: str = ""

@@ -16,6 +16,7 @@ from routing_action.agents.discovery import KnownAgents, all_providers, find_age
 from routing_action.agents.provider import Provider
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
+from routing_action.files.nearest import suggest
 from routing_action.report.terminal.console import ConsoleStyle
 from routing_action.results.batch_folder import one_line
 
@@ -172,8 +173,12 @@ def seed_for(sample: int | None, seed: int | None) -> int | None:
 def spell_names(names: Sequence[str], known: Iterable[str], cause: str, listed: str) -> set[str]:
     """The names as they are spelled where they are known; any other name is a mistake."""
     spelled = {fold(name): name for name in known}
-    unknown = [repr(name) for name in names if fold(name) not in spelled]
+    unknown = [name for name in names if fold(name) not in spelled]
     if unknown:
+        guesses = " ".join(filter(None, (suggest(name, spelled.values()) for name in unknown)))
         every = one_line(", ".join(sorted(spelled.values())))
-        raise UsageError(f"{cause} {', '.join(unknown)}", remedy=f"{listed}: {every[:500]}")
+        raise UsageError(
+            f"{cause} {', '.join(map(repr, unknown))}",
+            remedy=guesses or f"{listed}: {every[:500]}",
+        )
     return {spelled[fold(name)] for name in names}

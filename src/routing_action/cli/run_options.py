@@ -15,7 +15,12 @@ from routing_action.cli.options import (
     selection_options,
     subagents_option,
 )
-from routing_action.corpus.units import DEFAULT_OUTPUT_MB
+from routing_action.corpus.units import (
+    DEFAULT_LOG_BYTES,
+    DEFAULT_LOG_FILES,
+    DEFAULT_OUTPUT_MB,
+    DEFAULT_THROTTLE_RETRIES,
+)
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
 from routing_action.run.settings import parse_positive
 
@@ -128,7 +133,7 @@ _OPTIONS = (
     click.option(
         "--throttle-retries",
         type=click.IntRange(0, 10),
-        default=2,
+        default=DEFAULT_THROTTLE_RETRIES,
         show_default=True,
         metavar="N",
         help="Retry a throttled unit up to N times.",
@@ -153,9 +158,17 @@ _OPTIONS = (
         is_flag=True,
         help="Let log evidence count in a parallel run too.",
     ),
-    click.option("--log-max-files", type=click.IntRange(1, 10_000), default=60, show_default=True),
     click.option(
-        "--log-max-bytes", type=click.IntRange(1, 10**9), default=300_000, show_default=True
+        "--log-max-files",
+        type=click.IntRange(1, 10_000),
+        default=DEFAULT_LOG_FILES,
+        show_default=True,
+    ),
+    click.option(
+        "--log-max-bytes",
+        type=click.IntRange(1, 10**9),
+        default=DEFAULT_LOG_BYTES,
+        show_default=True,
     ),
     subagents_option,
     click.option(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from routing_action.cli.before_run import check_before_paying
 from routing_action.cli.options import stdout_style
 from routing_action.corpus.baseline import Baseline
 from routing_action.corpus.cases_file import read_cases
@@ -36,7 +37,7 @@ from routing_action.run.lifecycle import Ports, Stop, new_uuid
 from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
-from routing_action.run.settings import RunSettings, build_command
+from routing_action.run.settings import RunSettings, check_command
 from routing_action.run.unit import Parts
 from routing_action.run.workspace.agent_home import login_secrets
 
@@ -65,6 +66,11 @@ def run_and_report(
     if stored.warning and recordings is None:
         write(f"routing-action: {stored.warning}")
     launcher = _launcher(plan, settings, recordings)
+    notes = (
+        check_before_paying(plan, settings, launcher.missing)
+        if isinstance(launcher, LiveLauncher)
+        else ()
+    )
     if journal is None:
         folder = BatchFolder(settings.outputs.artifacts_root, new_uuid())
         journal = Journal.create(folder.path / JOURNAL_FILE)
@@ -81,7 +87,7 @@ def run_and_report(
             baseline = _baseline(plan, settings)
             _import_late_modules()
             try:
-                return await run_batch(plan, settings, parts, journal, arguments, baseline)
+                return await run_batch(plan, settings, parts, journal, arguments, baseline, notes)
             finally:
                 for note in launcher.close():
                     _write_error(f"routing-action: {note}")
@@ -158,7 +164,7 @@ def _launcher(
             recordings.script_for(unit.agent, unit.case.case_id, unit.trial)
         return ReplayLauncher(recordings, settings)
     for provider in plan.providers.values():
-        build_command(provider, "", None, settings.environ)  # a bad template stops here
+        check_command(provider, settings.provider_models.get(provider.name), settings.environ)
     outputs = settings.outputs
     written = [outputs.artifacts_root, outputs.results_copy, outputs.proof_log_copy]
     hidden = [Path(plan.corpus.file), *(path for path in written if path is not None)]

@@ -18,6 +18,9 @@ MAX_NAME = 64
 MAX_DESCRIPTION = 1024
 _MAX_BYTES = 2**20
 
+CONFLICT = "conflict-marker"
+"""The rule about a merge conflict that nobody resolved."""
+
 _NAME = re.compile(r"[a-z0-9-]+")
 _MISSING = Value("", 0)
 
@@ -74,6 +77,7 @@ def parse_skill_file(folder: str, path: Path, data: bytes) -> SkillFile:
     if "\ufffd" in text:
         problems.append(Problem("skill-not-utf8", 1, "is not UTF-8 text"))
     lines = text.removeprefix("\ufeff").splitlines()
+    problems += _check_conflicts(lines)
     if not lines or lines[0].rstrip() != FENCE:
         problems.append(
             Problem("frontmatter-missing", 1, "has no frontmatter: the first line must be ---")
@@ -90,6 +94,18 @@ def parse_skill_file(folder: str, path: Path, data: bytes) -> SkillFile:
     description = fields.get("description", _MISSING)
     problems += (*_check_name(name, folder), *_check_text(description))
     return SkillFile(folder, path, name.text, description.text, tuple(problems))
+
+
+def _check_conflicts(lines: Iterable[str]) -> Iterator[Problem]:
+    """The first side of a conflict whose second one follows; in a code block it is an example."""
+    in_code, opened = False, 0
+    for number, line in enumerate(lines, 1):
+        in_code ^= line.lstrip().startswith(("```", "~~~"))
+        if not in_code and line.startswith("<<<<<<< "):
+            opened = opened or number
+        elif not in_code and opened and line.startswith(">>>>>>> "):
+            yield Problem(CONFLICT, opened, "holds an unresolved merge conflict")
+            return
 
 
 def _check_name(value: Value, folder: str) -> Iterator[Problem]:

@@ -16,6 +16,10 @@ DEFAULT_TIMEOUT_SECONDS = 300.0
 DEFAULT_OUTPUT_MB = 200
 """How many million bytes a unit may print where it is not said."""
 
+DEFAULT_MAX_PARALLEL = 4
+DEFAULT_THROTTLE_RETRIES = 2
+DEFAULT_LOG_FILES, DEFAULT_LOG_BYTES = 60, 300_000
+
 DEFAULT_DURATION_MS = 30_000
 """What a pair without a recorded duration is taken to last, in milliseconds."""
 

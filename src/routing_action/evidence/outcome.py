@@ -31,6 +31,7 @@ class Outcome(StrEnum):
     LIMIT = "limit"
     KILLED = "killed"
     SCHEMA_DRIFT = "schema_drift"
+    NO_OUTPUT = "no_output"
     NEVER_RAN = "never_ran"
     NOT_MEASURABLE = "not_measurable"
     NOT_RUN = "not_run"
@@ -99,6 +100,8 @@ def _ended_by_itself(reading: Reading, end: RunEnd) -> Outcome:
     signalled = code < 0 or code in _SIGNAL_EXITS
     if reading.unfinished or (signalled and not reading.terminal):
         return Outcome.KILLED
+    if not reading.recognised and not reading.unrecognised:
+        return Outcome.NO_OUTPUT
     if _is_foreign(reading):
         return Outcome.SCHEMA_DRIFT
     silent = reading.turns == 0 and not reading.has_text

@@ -50,6 +50,7 @@ REMEDIES: Mapping[str, str] = {
     "api_error": "read the error of the CLI; often the service does not know the model name",
     "killed": "lower --max-parallel: the machine may lack memory",
     "schema_drift": "install the CLI version that worked before, or report the transcript",
+    "no_output": "start the command of the row by hand: it ends before it prints anything",
     "never_ran": "read the cause; check the command, and that it takes these credentials there",
     "not_measurable": "let the agent print records, as its own command does: its template lacks "
     "the option for it",

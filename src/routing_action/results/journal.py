@@ -23,6 +23,7 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import EndedBy
 from routing_action.files.plain_files import open_regular
 from routing_action.results.model import Count, Options, Timestamp, UnitResult, Uuid4
+from routing_action.results.rerun import resume_command
 
 JOURNAL_FILE = "journal.jsonl"
 MAX_JOURNAL_BYTES = 512 * 2**20
@@ -32,7 +33,6 @@ _OPEN = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _START = re.compile(rb'\{"start":"([0-9a-f-]{36})"\}\n')
 _RESUMED = re.compile(rb'\{"resumed_at_utc":"[0-9T:.Z-]+"\}\n')
 _REMEDY = "start a new batch; only the harness writes the journal"
-_SPACE = "free space there, then continue with `routing-action run --resume BATCH`"
 
 UnitKey: TypeAlias = tuple[str, str, int]
 """Agent, case id and trial: what a unit is, whatever attempt of it ran."""
@@ -183,7 +183,10 @@ def _lock(descriptor: int) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> HarnessError:
-    return HarnessError(f"{path}: cannot be written: {error.strerror}", remedy=_SPACE)
+    return HarnessError(
+        f"{path}: cannot be written: {error.strerror}",
+        remedy=f"free space there, then continue with `{resume_command(path.parent)}`",
+    )
 
 
 def _read(descriptor: int, path: Path) -> tuple[EarlierRun, int]:

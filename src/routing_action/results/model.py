@@ -9,6 +9,11 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from routing_action.corpus.baseline import Status
+from routing_action.corpus.units import (
+    DEFAULT_LOG_BYTES,
+    DEFAULT_LOG_FILES,
+    DEFAULT_THROTTLE_RETRIES,
+)
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import FELL_BACK, LEADS_NOWHERE, EndedBy, SourceKind
 from routing_action.evidence.verdict import FailureCategory
@@ -180,11 +185,13 @@ class Options(_Model):
     max_unit_cost_usd: Annotated[float, Field(gt=0)] | None = None
     max_turns: Annotated[int, Field(ge=1)] | None = None
     max_output_mb: Annotated[int, Field(ge=1)] | None = None
-    throttle_retries: Count = 0
+    throttle_retries: Count = DEFAULT_THROTTLE_RETRIES
     not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     config_file: str | None = None
     config_sha256: Sha256 | None = None
     log_scan: bool
+    log_max_files: Annotated[int, Field(ge=1)] = DEFAULT_LOG_FILES
+    log_max_bytes: Annotated[int, Field(ge=1)] = DEFAULT_LOG_BYTES
     workspace: Literal["isolated", "shared"]
     replay: str | None
     fail_on_infra: bool

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import os
 import shlex
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from routing_action.corpus.units import (
     DEFAULT_CASES_FILE,
     DEFAULT_CONFIG_FILE,
+    DEFAULT_LOG_BYTES,
+    DEFAULT_LOG_FILES,
+    DEFAULT_MAX_PARALLEL,
     DEFAULT_OUTPUT_MB,
+    DEFAULT_THROTTLE_RETRIES,
     DEFAULT_TIMEOUT_SECONDS,
 )
+from routing_action.files.plain_files import read_head
 from routing_action.results.model import Options
 
 RUN_PROGRAM = "routing-action run"
 """How a run is started where the repository has no `./test.sh`."""
 
+_SHORT_WAY = b"routing_action run"
+"""Stands in our `./test.sh`; many a repository has one of its own."""
+
 
 def run_program() -> str:
-    """How a run is started here: the short way where the current folder has one."""
-    return "./test.sh" if os.access("test.sh", os.X_OK) else RUN_PROGRAM
+    """How a run is started here: the short way where the current folder has ours."""
+    is_ours = os.access("test.sh", os.X_OK) and _SHORT_WAY in read_head("test.sh", 2**16)
+    return "./test.sh" if is_ours else RUN_PROGRAM
+
+
+def resume_command(folder: Path) -> str:
+    """What continues the batch whose folder this is."""
+    return f"{run_program()} --resume {shlex.quote(str(folder))}"
 
 
 def build_run_command(options: Options, agent: str, program: str) -> str:
@@ -34,8 +48,8 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
     has_cases = options.cases_file not in {"", DEFAULT_CASES_FILE, own_cases}
     model = options.provider_models.get(agent)
     seconds = options.provider_timeouts.get(agent, options.timeout_seconds)
-    megabytes = options.max_output_mb
-    # None and False stand for options that are left out; a replay set has its own trials.
+    scans_logs = options.log_scan if options.log_scan != (options.max_parallel == 1) else None
+    # None and False stand for options that are left out.
     values: dict[str, str | float | bool | None] = {
         f"--replay={replay}": bool(replay),
         "--cases": options.cases_file if has_cases else None,
@@ -43,13 +57,20 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
         "--skills": options.skills or None,
         "--workspace": options.workspace if options.workspace != "isolated" else None,
         "--provider-model": f"{agent}:{model}" if model is not None else None,
+        "--max-parallel": _unless(options.max_parallel, DEFAULT_MAX_PARALLEL),
+        "--max-cost-usd": options.max_cost_usd,
         "--max-unit-cost-usd": options.max_unit_cost_usd,
         "--max-turns": options.max_turns,
-        "--max-output-mb": megabytes if megabytes != DEFAULT_OUTPUT_MB else None,
-        "--timeout-seconds": seconds if seconds != DEFAULT_TIMEOUT_SECONDS else None,
+        "--max-output-mb": _unless(options.max_output_mb, DEFAULT_OUTPUT_MB),
+        "--throttle-retries": _unless(options.throttle_retries, DEFAULT_THROTTLE_RETRIES),
+        "--timeout-seconds": _unless(seconds, DEFAULT_TIMEOUT_SECONDS),
         "--idle-timeout-seconds": options.idle_timeout_seconds,
-        "--trials": options.trials if options.trials > 1 and not replay else None,
+        "--trials": _unless(options.trials, 1),
         "--subagent-loads": options.subagent_loads if options.subagent_loads != "count" else None,
+        "--enable-log-scan": scans_logs is True,
+        "--disable-log-scan": scans_logs is False,
+        "--log-max-files": _unless(options.log_max_files, DEFAULT_LOG_FILES),
+        "--log-max-bytes": _unless(options.log_max_bytes, DEFAULT_LOG_BYTES),
         "--allow-log-fallback-pass": options.allow_log_fallback_pass,
         "--stop-early": options.stop_early,
         "--agents": agent,
@@ -59,8 +80,12 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
         if value is True:
             words.append(name)
         elif value is not None and value is not False:
-            words += (name, value if isinstance(value, str) else f"{value:g}")
+            words += (name, value if isinstance(value, str) else f"{value:.15g}")
     return " ".join((program, *map(shlex.quote, words)))
+
+
+def _unless(value: float | None, default: float) -> float | None:
+    return None if value == default else value
 
 
 def select_case(command: str, case_id: str) -> str:

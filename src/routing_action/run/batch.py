@@ -10,6 +10,7 @@ from pathlib import Path
 
 from routing_action.agents.provider import template_variable
 from routing_action.corpus.baseline import Baseline, Status
+from routing_action.corpus.units import Unit
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
 from routing_action.results.batch_folder import BatchFolder
@@ -22,10 +23,12 @@ from routing_action.results.model import (
     summarise,
     summarise_pairs,
 )
+from routing_action.results.rerun import resume_command
 from routing_action.run.launch import find_temp_root
-from routing_action.run.lifecycle import LifecycleLog, format_time
+from routing_action.run.lifecycle import LifecycleLog, format_time, is_ci
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
+from routing_action.run.preflight import describe_obstacles, look_ahead
 from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
@@ -59,26 +62,39 @@ async def run_batch(
     journal: Journal,
     arguments: tuple[str, ...],
     baseline: Baseline | None = None,
+    notes: Sequence[str] = (),
 ) -> Batch:
     """Run every unit that the journal does not know to have ended.
 
     What ended is written even where the batch was interrupted: at once when it is, and again
     when the running units are gone. `arguments` are those of `run` that repeat the batch;
-    `baseline` says which pairs `--confirm` runs again.
+    `baseline` says which pairs `--confirm` runs again; `notes` are said at the start.
     """
     folder, ports, earlier = parts.folder, parts.ports, journal.earlier
     batch_run_id = earlier.header.batch_run_id if earlier else folder.path.name
-    quiet = settings.outputs.no_progress
-    lifecycle = LifecycleLog(ports.write_error, ports.now, batch_run_id, quiet, ports.observer)
+    lifecycle = LifecycleLog(
+        ports.write_error,
+        ports.now,
+        batch_run_id,
+        settings.outputs.no_progress,
+        ports.observer,
+        brief=is_ci(settings.environ),
+    )
     lifecycle.artifact_dir(str(folder.path))
     _end_what_was_left(settings, parts, journal)
     # In a replay nothing is spent, and no agent is stopped.
     brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
-    bounds = find_bounds(plan.providers, settings, free_memory())
-    for line in (*_opening_notes(plan, bounds, settings), *parts.launcher.missing_skills()):
+    ahead = look_ahead(plan.providers, settings)
+    obstacles = ahead.obstacles
+    able = {name: one for name, one in plan.providers.items() if name not in obstacles}
+    bounds = find_bounds(able, settings, free_memory())
+    for line in describe_obstacles(obstacles, _not_ended(plan, journal)):
+        ports.write_error(f"routing-action: {line}")
+    opening = (*notes, *_opening_notes(plan, bounds, settings), *ahead.notes)
+    for line in (*opening, *parts.launcher.missing_skills()):
         lifecycle.note(line)
-    rounds = Rounds(runner, journal, bounds.rooms)
+    rounds = Rounds(runner, journal, bounds.rooms, obstacles)
     options = _options(plan, settings, bounds)
 
     def write() -> Results:
@@ -100,11 +116,16 @@ async def run_batch(
         results = write()
     if earlier is not None:  # one that the dead harness was just starting
         end_survivors(journal, folder.path.parent, ports)
-    code, reason = judge_run(results, settings.fail_on_infra)
+    code, reason = judge_run(results, settings.fail_on_infra, folder.path)
     lifecycle.summary(results.summary)
     for line in _closing_notes(runner, results.results):
         lifecycle.note(line)
     return Batch(results, folder, code, reason)
+
+
+def _not_ended(plan: Plan, journal: Journal) -> list[Unit]:
+    ended = journal.earlier.rows if journal.earlier else {}
+    return [one for one in plan.units if (one.agent, one.case.case_id, one.trial) not in ended]
 
 
 async def _measure(
@@ -213,15 +234,19 @@ def _results(batch_run_id: str, options: Options, rounds: Rounds, parts: Parts) 
     )
 
 
-def judge_run(results: Results, fail_on_infra: bool) -> tuple[ExitCode, str]:
+def judge_run(
+    results: Results, fail_on_infra: bool, folder: Path | None = None
+) -> tuple[ExitCode, str]:
     """The exit code of a run on its own, and the reason in a sentence.
 
-    A batch that was interrupted is 130. Any failed pair is 1. So is a batch of which less than
-    half was measured, and any infra_error where `fail_on_infra` asks for it.
+    `folder` is the batch's, where it can be continued. A batch that was interrupted is 130. Any
+    failed pair is 1. So is a batch of which less than half was measured, and any infra_error where
+    `fail_on_infra` asks for it.
     """
     if not results.complete:
         cause = "interrupted: the results hold what had ended"
-        return ExitCode.INTERRUPTED, f"{cause}; `run --resume {results.batch_run_id}` continues it"
+        hint = f"; `{resume_command(folder)}` continues it" if folder else ""
+        return ExitCode.INTERRUPTED, f"{cause}{hint}"
     failed = [pair for pair in results.pairs if pair.status is Status.FAIL]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     beside = f", {_count(infra)} not measured" if infra else ""
@@ -264,6 +289,8 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         config_file=settings.config_file,
         config_sha256=settings.config_sha256,
         log_scan=settings.scans_logs,
+        log_max_files=settings.logs.max_files,
+        log_max_bytes=settings.logs.max_bytes,
         workspace="shared" if spaces.shared else "isolated",
         replay=str(settings.replay.folder) if settings.replay else None,
         fail_on_infra=settings.fail_on_infra,

@@ -1,13 +1,14 @@
-"""Gathers the facts about agent CLIs on this machine; starts each one to ask for its version."""
+"""Gathers the facts about agent CLIs on this machine; `examine` starts each to ask its version."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from routing_action.agents.diagnosis import Counted, Facts
 from routing_action.agents.provider import Provider
@@ -70,20 +71,39 @@ def _live_rows(path: Path) -> Iterable[UnitResult]:
 
 
 async def _examine(provider: Provider, environ: Mapping[str, str], root: Path) -> Facts:
+    facts = look(provider, environ, root)
+    return await _started(facts, environ, root) if facts.path and not facts.own_command else facts
+
+
+def look(
+    provider: Provider, environ: Mapping[str, str], root: Path, *, shared: bool = False
+) -> Facts:
+    """What is known of an agent without starting it; `shared`: it works in the user's own home."""
     own = provider.name in agent_templates([provider.name], environ)
     program = build_command(provider, "", None, environ)[0]
     found = shutil.which(program, path=environ.get("PATH"))
     path = str(Path(found).absolute()) if found else ""
-    facts = Facts(
+    return Facts(
         provider=provider,
         program=program,
         path=path,
         own_command=own,
         variables=tuple(name for name in provider.credential_variables if environ.get(name)),
         login_files=find_login_files(provider, environ),
+        unseen_login=shared or _has_unseen_login(provider, environ, root),
         skills={folder: len(skills_in(root / folder)) for folder in provider.skill_folders},
     )
-    return await _started(facts, environ, root) if path and not own else facts
+
+
+def _has_unseen_login(provider: Provider, environ: Mapping[str, str], root: Path) -> bool:
+    """True in doubt: a cloud account, a gateway, a keychain, settings of the repository."""
+    folders = {root / PurePath(name).parent for name in provider.credential_files}
+    return (
+        provider.has_unseen_login
+        or sys.platform == "darwin"
+        or any(environ.get(name) for name in provider.pass_variables)
+        or any(file.suffix in (".json", ".toml") for one in folders for file in one.glob("*.*"))
+    )
 
 
 async def _started(facts: Facts, environ: Mapping[str, str], root: Path) -> Facts:

@@ -97,7 +97,7 @@ class LiveLauncher:
         self._logs: dict[str, SessionLogs] = {}
         skills = settings.workspaces.skills
         self._skills = find_skills(skills) if skills else ()
-        self._missing = {
+        self.missing = {
             name: find_missing_skills(settings.root, one.skill_folders)
             for name, one in self._providers.items()
         }
@@ -121,7 +121,7 @@ class LiveLauncher:
             home = self._home(provider, folder)
             known = [name for one in all_providers().values() for name in one.skill_folders]
             staged = staged_skills(workspace, provider, known)
-            refuse_missing(unit.case, provider, staged, self._missing[provider.name])
+            refuse_missing(unit.case, provider, staged, self.missing[provider.name])
             model = self._settings.provider_models.get(provider.name)
             limits = limit_arguments(provider, self._settings.limits)
             launch = Launch(
@@ -150,13 +150,13 @@ class LiveLauncher:
 
     def offered_skills(self) -> tuple[OfferedSkill, ...]:
         """Those of the batch's template, or of the user's own tree where agents work in that."""
-        if not self._shared:
+        if self._templates:
             return self._offered  # as they were before the first agent could change them
         return find_offered(self._settings.root, self._providers.values(), self._skills)
 
     def missing_skills(self) -> tuple[str, ...]:
         """The skills of the repository that this checkout has not, and why, each path once."""
-        found = (str(one) for missing in self._missing.values() for one in missing)
+        found = (str(one) for missing in self.missing.values() for one in missing)
         return tuple(dict.fromkeys(found))
 
     def close(self) -> Sequence[str]:

@@ -21,6 +21,10 @@ from routing_action.run.workspace.agent_home import renewed_secrets
 from routing_action.run.workspace.staging import StagedSkills
 
 _VERSION = re.compile(rb"\d+\.\d+(?:\w|[.+-]\w)*")
+_STARTERS = frozenset("bun bunx env exec nice node nohup npx pnpm stdbuf time timeout".split())
+"""Programs that start the one that is named after them, and their subcommands."""
+_OF_STARTERS = re.compile(r"-.*|\w+=.*|\d+(?:\.\d+)?[smhd]?|dlx|x")
+"""Their own words: options, settings, a time or a number."""
 _LIMITS = ProcessLimits(wall_seconds=20, terminal_grace_seconds=1, term_grace_seconds=1)
 _ANSWER_BYTES = 4096
 
@@ -53,16 +57,18 @@ class VersionProbe:
 
 
 def version_command(provider: Provider, argv: Sequence[str]) -> tuple[str, ...]:
-    """The command that prints the CLI's version; empty where `argv` does not name the CLI.
+    """The command that prints the CLI's version; empty where `argv` does not start the CLI.
 
-    What stands in front of it stays: `timeout 60 claude --version`, `npx -y PACKAGE --version`.
-    A template can start something else, whose version would say nothing.
+    What starts it stays: `timeout 60 claude --version`, `npx -y PACKAGE --version`. The version of
+    another program would say nothing, and a word that is not started may be a prompt or a name.
     """
     own = {provider.command[0], provider.npm_package} - {""}
     for place, word in enumerate(argv):
         bare = word.rpartition("@")[0] or word
         if not own.isdisjoint((Path(word).name, Path(word).stem, word, bare)):
             return (*argv[: place + 1], *provider.version_arguments)
+        if Path(word).name not in _STARTERS and (place == 0 or not _OF_STARTERS.fullmatch(word)):
+            break
     return ()
 
 

@@ -11,6 +11,7 @@ from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import fold
 from routing_action.corpus.units import DEFAULT_DURATION_MS, Shard, Unit, build_shards, build_units
 from routing_action.errors import NothingToRunError, UsageError
+from routing_action.files.nearest import suggest
 from routing_action.results.model import Results
 
 
@@ -39,8 +40,10 @@ class Plan:
 
 def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Provider]) -> Plan:
     """Apply the filters; an unknown case id or category is an error, an empty rest another."""
-    _refuse_unknown("case", selection.case_ids, [case.case_id for case in corpus.cases])
-    _refuse_unknown("category", selection.categories, [case.category for case in corpus.cases])
+    case_ids = [case.case_id for case in corpus.cases]
+    categories = sorted({case.category for case in corpus.cases} - {""})
+    _refuse_unknown("case", "cases", selection.case_ids, case_ids)
+    _refuse_unknown("category", "categories", selection.categories, categories)
     cases = select_cases(
         corpus.cases,
         case_ids=selection.case_ids,
@@ -49,24 +52,49 @@ def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Pro
         seed=selection.seed or 0,
     )
     if not cases or not selection.agents:
-        known = ", ".join(case.case_id for case in corpus.cases)
         raise NothingToRunError(
             f"{corpus.file}: none of {len(corpus.cases)} cases passes the filters",
-            remedy=f"widen --case-id and --category; the cases are: {known[:500]}",
+            remedy=_widen(selection, case_ids, categories),
         )
     units = build_units(cases, selection.agents, selection.trials)
     chosen = {name: providers[name] for name in selection.agents}
     return Plan(corpus, selection, chosen, tuple(cases), tuple(units))
 
 
-def _refuse_unknown(what: str, wanted: Sequence[str], known: Sequence[str]) -> None:
-    names = {fold(name) for name in known}
-    missing = [name for name in wanted if fold(name) not in names]
+def _refuse_unknown(what: str, several: str, wanted: Sequence[str], known: Sequence[str]) -> None:
+    missing = _missing(wanted, known)
     if missing and len(missing) < len(wanted):
         raise UsageError(
-            f"no {what} {', '.join(repr(name) for name in missing)}",
-            remedy=f"known: {', '.join(sorted(set(known)))[:500]}",
+            f"no {what} {', '.join(map(repr, missing))}",
+            remedy=_guess(missing, known) or _list(several, known),
         )
+
+
+def _widen(selection: Selection, case_ids: Sequence[str], categories: Sequence[str]) -> str:
+    """The names that may have been meant, else all that the filters that were given can take."""
+    for wanted, known in ((selection.case_ids, case_ids), (selection.categories, categories)):
+        guess = _guess(_missing(wanted, known), known)
+        if guess:
+            return guess
+    if not selection.categories:
+        return f"widen --case-id; {_list('cases', case_ids)}"
+    if not categories:
+        return "leave --category out: no case has a category"
+    more = " and --case-id" if selection.case_ids else ""
+    return f"widen --category{more}; {_list('categories', categories)}"
+
+
+def _missing(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
+    names = {fold(name) for name in known}
+    return [name for name in wanted if fold(name) not in names]
+
+
+def _guess(missing: Sequence[str], known: Sequence[str]) -> str:
+    return " ".join(filter(None, (suggest(name, known) for name in missing)))
+
+
+def _list(several: str, known: Sequence[str]) -> str:
+    return f"the {several} are: {', '.join(known)}"[:500]
 
 
 @dataclass(frozen=True, slots=True)

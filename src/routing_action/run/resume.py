@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from routing_action.results.journal import (
     Journal,
 )
 from routing_action.results.model import Options
+from routing_action.results.rerun import resume_command
 from routing_action.run.lifecycle import Ports
 from routing_action.run.plan import Plan
 from routing_action.run.process.descendants import sweep_survivors
@@ -77,7 +77,7 @@ def tell_killed(root: Path, own: Path, ports: Ports) -> None:
     ports.write_error(
         f"routing-action: the batch before this one was killed when {ended} of "
         f"{max(dead.header.units, ended + len(dead.running))} units had ended; "
-        f"`run --resume {shlex.quote(str(newest.parent))}` continues it"
+        f"`{resume_command(newest.parent)}` continues it"
     )
 
 

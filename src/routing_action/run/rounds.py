@@ -16,6 +16,7 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import LONGEST_PAUSE, EndedBy, Reading
 from routing_action.results.journal import Journal
 from routing_action.results.model import PairSummary, UnitResult, UsageTotals, summarise_pairs
+from routing_action.run.preflight import Obstacle
 from routing_action.run.unit import UnitRunner
 
 FIRST_PAUSE_SECONDS = 5.0
@@ -24,12 +25,22 @@ FIRST_PAUSE_SECONDS = 5.0
 class Rounds:
     """Each unit's row is journaled as it ends; what ended earlier is taken and not run again."""
 
-    def __init__(self, runner: UnitRunner, journal: Journal, lanes: Mapping[str, int]) -> None:
-        """Nothing runs before `run`; `lanes` bound how many units of an agent run at once."""
+    def __init__(
+        self,
+        runner: UnitRunner,
+        journal: Journal,
+        lanes: Mapping[str, int],
+        obstacles: Mapping[str, Obstacle],
+    ) -> None:
+        """Nothing runs before `run`; `lanes` bound how many units of an agent run at once.
+
+        No unit of an agent with one of the `obstacles` is started.
+        """
         self._runner = runner
         self._journal = journal
         self._earlier = dict(journal.earlier.rows) if journal.earlier else {}
         self._lanes = lanes
+        self._obstacles = obstacles
         self._cancel = runner.parts.stop.cancel
         self._units: list[Unit] = []
         self._rows: dict[int, UnitResult] = {}
@@ -57,8 +68,13 @@ class Rounds:
             if row is not None:
                 self._rows[unit.index] = row
                 self._runner.brakes.carry(row)
+                self._runner.lifecycle.carry(row)
                 continue
-            ids[unit.index] = self._runner.parts.ports.new_id()
+            unit_run_id = self._runner.parts.ports.new_id()
+            if unit.agent in self._obstacles:
+                self._give_up(unit, unit_run_id)
+                continue
+            ids[unit.index] = unit_run_id
             self._runner.lifecycle.queued(ids[unit.index], unit.key)
 
         async def work(unit: Unit) -> None:
@@ -71,6 +87,16 @@ class Rounds:
         missing = [unit for unit in units if unit.index in ids]
         most = self._runner.settings.limits.max_parallel
         await run_units(missing, work, most, self._lanes, self._cancel)
+
+    def _give_up(self, unit: Unit, unit_run_id: str) -> None:
+        """The row of a unit whose agent cannot work; the log has said that once for all of them."""
+        why = self._obstacles[unit.agent]
+        row = self._runner.not_run(unit, unit_run_id, str(why), missing=why.is_missing_cli)
+        self._rows[unit.index] = row
+        self._journal.start(unit_run_id)
+        self._journal.end(row)
+        self._runner.brakes.judge(row)
+        self._runner.lifecycle.carry(row)
 
     async def _run_to_end(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
         """A unit's last row; `place` is its `[n/N]` for the log."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
-from routing_action.agents.provider import Provider, template_variable
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.evidence import EvidenceCollector, Hit
@@ -34,6 +33,8 @@ class RunRecord:
     cli_version: str | None = None
     model: str | None = None
     matched_log_file: str | None = None
+    log_hits: Mapping[str, Hit] = field(default_factory=dict)
+    """What session logs show, and what does not count."""
     sha256s: tuple[str | None, str | None] = (None, None)
     """Those of the transcripts of stdout and stderr."""
 
@@ -52,7 +53,9 @@ def build_row(
     What a run that was stopped early had used until then says nothing about the whole.
     """
     stopped = run.ended_by is EndedBy.STOPPED_EARLY
-    found = verdict.hits
+    found = {
+        token: hit or _uncounted(run.log_hits.get(token)) for token, hit in verdict.hits.items()
+    }
     if verdict.status is Status.FAIL:
         found = {**found, **evidence.loads_beside(found)}
 
@@ -107,6 +110,12 @@ def build_row(
     )
 
 
+def _uncounted(hit: Hit | None) -> Hit | None:
+    """A log's hit as a diagnosis, which says that it is no more."""
+    note = "not counted: units ran in parallel"
+    return hit and replace(hit, detail=f"{hit.detail}; {note}")
+
+
 def token_hit(hit: Hit | None, redactor: Redactor | None = None) -> TokenHit | None:
     """A hit as results.json shows it."""
     if hit is None:
@@ -151,14 +160,11 @@ def explain_failure(
     """One sentence for a person: what the CLI or the harness said, and a hint where one helps."""
     if cause:
         return cause
-    if outcome is Outcome.NEVER_RAN and reading.recognised == 0:
+    if outcome in (Outcome.NO_OUTPUT, Outcome.CLI_MISSING):
         last = " ".join(make_excerpt(stderr).split())[-300:]
         if last:
             return f"{agent} printed no answer; its standard error ends: {last}"
-        return (
-            f"{agent} printed nothing and exited; "
-            "check that its credentials are of a kind that it accepts without a terminal"
-        )
+        return f"{agent} printed nothing, neither an answer nor an error"
     if outcome is Outcome.SCHEMA_DRIFT:
         seen = reading.recognised + reading.unrecognised
         return (
@@ -171,13 +177,3 @@ def explain_failure(
         agents = "1 agent" if reading.unfinished == 1 else f"{reading.unfinished} agents"
         return f"{agents} in the background had not ended when the output did"
     return reading.failure_message or None
-
-
-def add_install_hint(cause: str, provider: Provider) -> str:
-    """What kept a program from starting, with how to get it where it was not found."""
-    if not cause.startswith("ENOENT") or not provider.npm_package:
-        return cause
-    return (
-        f"{cause}; install it with `npm install --global {provider.npm_package}`, or name another "
-        f"command in {template_variable(provider.name)}"
-    )

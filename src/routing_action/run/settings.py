@@ -13,14 +13,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from routing_action.agents.provider import Provider, template_variable
-from routing_action.corpus.units import DEFAULT_OUTPUT_MB, DEFAULT_TIMEOUT_SECONDS
+from routing_action.corpus.units import (
+    DEFAULT_LOG_BYTES,
+    DEFAULT_LOG_FILES,
+    DEFAULT_MAX_PARALLEL,
+    DEFAULT_OUTPUT_MB,
+    DEFAULT_THROTTLE_RETRIES,
+    DEFAULT_TIMEOUT_SECONDS,
+)
 from routing_action.errors import UsageError
 from routing_action.git.changes import list_tree
 from routing_action.git.command import find_work_tree, resolve
 
-DEFAULT_MAX_PARALLEL = 4
 MAX_PARALLEL_LIMIT = 256
-PROMPT = "{prompt}"
+PROMPT, MODEL = "{prompt}", "{model}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class Limits:
     max_cost_usd: float | None = None
     max_unit_cost_usd: float | None = None
     max_turns: int | None = None
-    throttle_retries: int = 2
+    throttle_retries: int = DEFAULT_THROTTLE_RETRIES
     max_output_mb: int = DEFAULT_OUTPUT_MB
 
     def timeout_for(self, agent: str) -> float:
@@ -53,8 +59,8 @@ class LogScan:
 
     asked: bool | None = None
     allow_pass: bool = False
-    max_files: int = 60
-    max_bytes: int = 300_000
+    max_files: int = DEFAULT_LOG_FILES
+    max_bytes: int = DEFAULT_LOG_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +200,24 @@ def build_command(
     return tuple(_fill(word, prompt, model) for word in words)
 
 
+def check_command(provider: Provider, model: str | None, environ: Mapping[str, str]) -> None:
+    """UsageError where the command cannot be used, or a model would not reach the agent."""
+    build_command(provider, "", None, environ)
+    own = agent_templates([provider.name], environ).get(provider.name)
+    takes_model = MODEL in (own or " ".join((*provider.command, *provider.model_arguments)))
+    if takes_model and own and not model:
+        raise UsageError(
+            f"{template_variable(provider.name)} has {MODEL}, and no model is given",
+            remedy=f"add --provider-model {provider.name}:NAME, or write the name in its place",
+        )
+    if model and not takes_model:
+        name = template_variable(provider.name) if own else f"the command of {provider.name}"
+        raise UsageError(
+            f"--provider-model {provider.name}:{model} has no effect: {name} has no {MODEL}",
+            remedy=f"put {MODEL} where the name of the model goes, or leave --provider-model out",
+        )
+
+
 def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
     """The commands that the user gave agents instead of their own, by agent."""
     found = {agent: environ.get(template_variable(agent), "").strip() for agent in agents}
@@ -262,7 +286,7 @@ def _fill(word: str, prompt: str, model: str | None) -> str:
     A prompt that is an argument of its own and begins with `-` gets a space before it: no CLI
     must take it for an option, and to a model it says the same.
     """
-    head = word.replace("{model}", model) if model else word
+    head = word.replace(MODEL, model) if model else word
     if head == PROMPT and prompt.startswith("-"):
         return f" {prompt}"
     return head.replace(PROMPT, prompt)

@@ -11,6 +11,7 @@ from typing import Protocol
 from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.units import Unit
 from routing_action.errors import HarnessError
+from routing_action.evidence.evidence import Hit
 from routing_action.evidence.outcome import RunEnd
 from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.files.redaction import Redactor
@@ -29,7 +30,6 @@ from routing_action.run.output.capture import TranscriptSink
 from routing_action.run.process.process import ProcessLimits, ProcessResult, run_process
 from routing_action.run.rows import (
     RunRecord,
-    add_install_hint,
     build_row,
     explain_failure,
     make_excerpt,
@@ -132,15 +132,15 @@ class UnitRunner:
         """
         refusal = self.brakes.refusal(unit.agent)
         if refusal:
-            return self._not_run(unit, unit_run_id, refusal), Reading()
+            return self.not_run(unit, unit_run_id, refusal), Reading()
         try:
             launch = await asyncio.to_thread(self.parts.launcher.prepare, unit, unit_run_id)
         except HarnessError as error:
-            return self._not_run(unit, unit_run_id, f"not started: {error}"), Reading()
+            return self.not_run(unit, unit_run_id, f"not started: {error}"), Reading()
         try:
             refusal = self.brakes.refusal(unit.agent)  # what ended while the workspace was made
             if refusal:
-                row, reading = self._not_run(unit, unit_run_id, refusal), Reading()
+                row, reading = self.not_run(unit, unit_run_id, refusal), Reading()
             else:
                 judge = self._judge(unit, launch.context)
                 row, reading = await self._launched(_Run(unit, unit_run_id, launch, judge))
@@ -164,13 +164,13 @@ class UnitRunner:
         async with seen as foreign:
             result = await self._process(run)
         if foreign:
-            return self._not_run(run.unit, run.unit_run_id, foreign[0]), Reading()
+            return self.not_run(run.unit, run.unit_run_id, foreign[0]), Reading()
         provider, redactor = self.providers[run.unit.agent], self.parts.redactor
         run.sha256s = learn_renewed(provider, launch.context, redactor, files, run.sha256s)
         evidence.extend(run.judge.reader.finish(result.exit_code))
         reading = launch.supplement(run.judge.reader.reading)
         new = launch.new_log_lines
-        log_file = await asyncio.to_thread(self._scan_logs, run, new) if new else None
+        logs = await asyncio.to_thread(self._scan_logs, run, new) if new else (None, {})
         ended_by = result.ended_by
         if ended_by is EndedBy.STOPPED_EARLY and run.over_budget:
             ended_by = EndedBy.COST_LIMIT
@@ -190,7 +190,8 @@ class UnitRunner:
             notes=(*launch.notes, *self._saved(run, end)),
             cli_version=launch.cli_version or await self._version(run, reading, end),
             model=launch.model,
-            matched_log_file=log_file,
+            matched_log_file=logs[0],
+            log_hits=logs[1],
             sha256s=run.sha256s,
         )
         row = build_row(run.unit, run.unit_run_id, record, verdict, reading, evidence, redactor)
@@ -204,7 +205,7 @@ class UnitRunner:
         if ended_by is EndedBy.OUTPUT_LIMIT:
             most = self.settings.limits.max_output_mb
             return f"printed more than {most} MB, the limit of --max-output-mb"
-        return add_install_hint(result.start_error, self.providers[run.unit.agent])
+        return result.start_error
 
     def _saved(self, run: _Run, end: RunEnd) -> tuple[str, ...]:
         """What is known of the part that an early stop left out."""
@@ -273,22 +274,25 @@ class UnitRunner:
 
     def _scan_logs(
         self, run: _Run, new_lines: Callable[[], Sequence[tuple[str, bytes]]]
-    ) -> str | None:
-        """Read what the session logs gained; diagnostics only unless logs may gate."""
+    ) -> tuple[str | None, Mapping[str, Hit]]:
+        """Read what the session logs gained: the best log, and the hits that do not count."""
         make_reader = self.providers[run.unit.agent].log_reader
         if make_reader is None:
-            return None
+            return None, {}
         found = run.judge.new_collector()
         file = read_session_logs(
             new_lines(), make_reader, run.launch.context, self.parts.redactor, found
         )
         if self.settings.gates_on_logs:
             run.judge.evidence.merge(found)
-        return file
+        return file, {} if self.settings.gates_on_logs else found.hits
 
-    def _not_run(self, unit: Unit, unit_run_id: str, cause: str) -> UnitResult:
+    def not_run(
+        self, unit: Unit, unit_run_id: str, cause: str, *, missing: bool = False
+    ) -> UnitResult:
+        """The row of a unit that is not started; `missing` where its CLI is not there."""
         judge, reading = self._judge(unit, ReadContext()), Reading()
-        verdict = judge.judge(reading, RunEnd(started=False, exit_code=None, not_run=True))
+        verdict = judge.judge(reading, RunEnd(started=False, exit_code=None, not_run=not missing))
         record = RunRecord((), EndedBy.NOT_STARTED, error=cause)
         return build_row(
             unit, unit_run_id, record, verdict, reading, judge.evidence, self.parts.redactor

@@ -159,7 +159,7 @@ def test_an_error_that_was_followed_by_the_end_of_the_turn_recovered() -> None:
             Outcome.RATE_LIMIT,
         ),
         (b"Error: Missing environment variable: `OPENAI_API_KEY`.", Outcome.AUTH),
-        (b"I saw ERROR: status 401 in the log", Outcome.NEVER_RAN),
+        (b"I saw ERROR: status 401 in the log", Outcome.NO_OUTPUT),
     ],
 )
 def test_standard_error_explains_a_run_without_output(stderr: bytes, outcome: Outcome) -> None:

@@ -53,12 +53,39 @@ def test_a_missing_program_is_a_problem_with_the_way_to_install_it() -> None:
     gone = replace(WELL, path="", version=None)
     program = found(gone, "program")
     assert program.level is Level.PROBLEM
-    assert "npm install -g @anthropic-ai/claude-code" in program.remedy
+    assert "npm install --global @anthropic-ai/claude-code" in program.remedy
     assert "starts" not in levels(gone)
     own = Provider("acme", "Acme", ("acme", "{prompt}"), CLAUDE.reader)
     assert found(Facts(own, "acme"), "program").remedy.startswith(
         "install it, or set AGENT_ACME_TEMPLATE"
     )
+
+
+@pytest.mark.parametrize(
+    ("program", "own_command", "text", "remedy"),
+    [
+        ("claude", False, "`claude` is not on PATH", "set AGENT_CLAUDE_TEMPLATE to its command"),
+        ("bin/x", False, "`bin/x` does not exist, or cannot be executed", "install it with"),
+        ("x", True, "`x`, the program of AGENT_CLAUDE_TEMPLATE, is not on PATH", "unset it"),
+        ("./x", True, "of AGENT_CLAUDE_TEMPLATE, does not exist", "correct AGENT_CLAUDE_TEMPLATE"),
+    ],
+)
+def test_a_missing_program_is_named_with_what_names_it(
+    program: str, text: str, remedy: str, *, own_command: bool
+) -> None:
+    """A command of one's own is corrected, not installed."""
+    gone = replace(WELL, program=program, path="", own_command=own_command)
+    finding = found(gone, "program")
+    assert text in finding.text
+    assert remedy in finding.remedy
+
+
+def test_a_login_that_nobody_sees_may_be_there() -> None:
+    """No credential is then a warning, and keeps no agent from its work."""
+    finding = found(replace(WELL, variables=(), unseen_login=True), "credentials")
+    assert finding.level is Level.WARNING
+    assert finding.text.endswith("is not set, and there is no login file; it may log in without")
+    assert finding.remedy.startswith("set ANTHROPIC_API_KEY")
 
 
 def test_a_program_that_does_not_start_is_a_problem() -> None:

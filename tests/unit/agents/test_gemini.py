@@ -126,7 +126,7 @@ def test_an_error_event_that_was_recovered_from_is_forgotten() -> None:
         (b"Attempt 3 failed with status 500. Retrying", Outcome.SERVER_ERROR),
         (b"When using Gemini API, you must specify the GEMINI_API_KEY", Outcome.AUTH),
         (b"GEMINI_API_KEY not found. Find your existing key", Outcome.AUTH),
-        (b"YOLO mode is enabled. All tool calls will be approved.", Outcome.NEVER_RAN),
+        (b"YOLO mode is enabled. All tool calls will be approved.", Outcome.NO_OUTPUT),
     ],
 )
 def test_standard_error_tells_of_retries_and_missing_keys(stderr: bytes, outcome: Outcome) -> None:

@@ -43,6 +43,7 @@ def test_a_description_is_read_in_any_style(name: str, newline: str) -> None:
     assert (found.name, found.description, found.problems) == ("foo", expected, ())
 
 
+CONFLICT = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n"
 BROKEN = {
     "no frontmatter": ("# Foo\n", "foo", [("frontmatter-missing", 1)]),
     "empty": ("", "foo", [("frontmatter-missing", 1)]),
@@ -58,6 +59,9 @@ BROKEN = {
     "blank description": ("---\nname: foo\ndescription: ''\n---\n", "foo",
                           [("skill-description", 3)]),
     "long description": (GOOD.replace("Does foo.", "x" * 1025), "foo", [("skill-description", 3)]),
+    "conflict": (f"{GOOD}{CONFLICT}{CONFLICT}", "foo", [("conflict-marker", 6)]),
+    "conflict in a code block": (f"{GOOD}```\n{CONFLICT}```\n", "foo", []),
+    "half a conflict": (f"{GOOD}>>>>>>> b\n<<<<<<< a\n", "foo", []),
     "two mistakes": ("---\ndescription: x\n", "foo", [("frontmatter-open", 1), ("skill-name", 1)]),
 }  # fmt: skip
 

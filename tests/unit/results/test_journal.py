@@ -244,7 +244,7 @@ def test_a_line_for_which_there_is_no_space_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(HarnessError, match=r"No space left on device[^\0]*--resume"):
+    with pytest.raises(HarnessError, match=r"No space left on device[^\0]*`\S.* --resume /\S+`"):
         journal.start(unit_id(0))
     assert path.read_bytes() == whole
     journal.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from routing_action.results.model import Options
-from routing_action.results.rerun import build_run_command, select_case
+from routing_action.results.rerun import build_run_command, run_program, select_case
+from tests.support.command_line import ROOT
 from tests.support.result_rows import make_results
 
 
@@ -24,7 +26,7 @@ def options(**changes: Any) -> Options:  # noqa: ANN401 - any field
         ({"cases_file": "tests/my cases.json"}, "--cases 'tests/my cases.json' "),
         ({"replay": "r", "cases_file": "r/cases.json"}, "--replay=r "),
         ({"replay": "r", "cases_file": "other.json"}, "--replay=r --cases other.json "),
-        ({"replay": "r", "trials": 3}, "--replay=r "),
+        ({"replay": "r", "trials": 3}, "--replay=r --trials 3 "),
         ({"trials": 3}, "--trials 3 "),
         ({"skills": "my skills"}, "--skills 'my skills' "),
         ({"provider_models": {"claude": "m", "codex": "n"}}, "--provider-model claude:m "),
@@ -40,6 +42,20 @@ def options(**changes: Any) -> Options:  # noqa: ANN401 - any field
         ({"max_turns": 7}, "--max-turns 7 "),
         ({"max_unit_cost_usd": 0.25}, "--max-unit-cost-usd 0.25 "),
         ({"workspace": "shared"}, "--workspace shared "),
+        ({"max_parallel": 1, "log_scan": True}, "--max-parallel 1 "),
+        ({"max_parallel": 1, "log_scan": False}, "--max-parallel 1 --disable-log-scan "),
+        ({"max_parallel": 8}, "--max-parallel 8 "),
+        ({"log_scan": True}, "--enable-log-scan "),
+        (
+            {"log_scan": True, "allow_log_fallback_pass": True},
+            "--enable-log-scan --allow-log-fallback-pass ",
+        ),
+        ({"log_max_files": 5, "log_max_bytes": 9}, "--log-max-files 5 --log-max-bytes 9 "),
+        ({"max_cost_usd": 0.5}, "--max-cost-usd 0.5 "),
+        ({"throttle_retries": 0}, "--throttle-retries 0 "),
+        ({"max_output_mb": 1}, "--max-output-mb 1 "),
+        ({"timeout_seconds": 1234567.5}, "--timeout-seconds 1234567.5 "),
+        ({"fail_on_infra": True, "shard": "1/2", "matrix_key": "k"}, ""),
     ],
 )
 def test_a_rerun_keeps_every_option_that_changes_what_is_measured(
@@ -53,3 +69,23 @@ def test_a_rerun_keeps_every_option_that_changes_what_is_measured(
 def test_a_case_is_put_behind_the_command() -> None:
     """Names are quoted for the shell."""
     assert select_case("run", "a b") == "run --case-id 'a b'"
+
+
+def write_script(text: str, mode: int) -> None:
+    """A test.sh in the current folder."""
+    Path("test.sh").write_text(text, encoding="utf-8")
+    Path("test.sh").chmod(mode)
+
+
+def test_the_short_way_is_named_where_it_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a test.sh that a repository has for its own tests, nor one that cannot be started."""
+    monkeypatch.chdir(tmp_path)
+    assert run_program() == "routing-action run"
+    write_script("exec pytest\n", 0o755)
+    assert run_program() == "routing-action run"
+    write_script((ROOT / "test.sh").read_text("utf-8"), 0o644)
+    assert run_program() == "routing-action run"
+    Path("test.sh").chmod(0o755)
+    assert run_program() == "./test.sh"

@@ -48,6 +48,54 @@ def test_nothing_left_is_an_error_of_its_own() -> None:
         ids(case_ids=("c1", "nope"))
 
 
+def remedy(corpus: Corpus = CORPUS, **filters: tuple[str, ...]) -> str:
+    """The next step of the error that a selection is."""
+    selection = Selection(("claude",), **filters)  # type: ignore[arg-type]
+    with pytest.raises((UsageError, NothingToRunError)) as raised:
+        build_plan(corpus, selection, all_providers())
+    return raised.value.remedy
+
+
+NAMED = Corpus(
+    "cases.json",
+    tuple(
+        Case(case_id=f"{name}-case", prompt="p", category=name) for name in ("routing", "controls")
+    ),
+    {},
+    "0" * 64,
+)
+
+
+@pytest.mark.parametrize(
+    ("filters", "told"),
+    [
+        ({"case_ids": ("controls-cas",)}, "did you mean controls-case?"),
+        ({"case_ids": ("routing-case", "controls-cas")}, "did you mean controls-case?"),
+        ({"categories": ("Control",)}, "did you mean controls?"),
+        ({"categories": ("routing", "contrls")}, "did you mean controls?"),
+        ({"case_ids": ("zzz",)}, "widen --case-id; the cases are: routing-case, controls-case"),
+        ({"case_ids": ("routing-case", "zzz")}, "the cases are: routing-case, controls-case"),
+        ({"categories": ("zzz",)}, "widen --category; the categories are: controls, routing"),
+        ({"categories": ("routing", "zzz")}, "the categories are: controls, routing"),
+        (
+            {"categories": ("routing",), "case_ids": ("controls-case",)},
+            "widen --category and --case-id; the categories are: controls, routing",
+        ),
+    ],
+)
+def test_a_misspelt_filter_is_offered_the_name_that_was_meant(
+    filters: dict[str, tuple[str, ...]], told: str
+) -> None:
+    """A category is told from a case id; without a name that is like it all are listed."""
+    assert remedy(NAMED, **filters) == told
+
+
+def test_cases_without_categories_are_said_to_have_none() -> None:
+    """There is nothing to list."""
+    plain = Corpus("cases.json", (Case(case_id="one", prompt="p"),), {}, "0" * 64)
+    assert remedy(plain, categories=("routing",)) == "leave --category out: no case has a category"
+
+
 def test_shards_are_balanced_by_recorded_durations() -> None:
     """The longest recorded trial of a pair counts."""
     rows = [make_row(n + 1, case_id=f"c{n}", duration_ms=1000 * (n + 1)) for n in range(6)]

@@ -44,6 +44,11 @@ class MissingSkill:
     name: str
     why: str
 
+    @property
+    def is_broken_link(self) -> bool:
+        """True where a link leads nowhere, whatever else is fetched."""
+        return self.why.endswith(_ADVICE["link"])
+
     def __str__(self) -> str:
         """The path, and why nothing is there."""
         return f"{self.path}: {self.why}"
@@ -79,8 +84,19 @@ def refuse_missing(
 ) -> None:
     """Raise HarnessError where the case is about a skill that the checkout has not.
 
-    Nothing is learned of it: neither its use nor its absence. A folder of skills that is gone as a
-    whole explains each skill that is offered nowhere.
+    Nothing is learned of it: neither its use nor its absence.
+    """
+    found = find_missing(case, provider, staged, missing)
+    if found is not None:
+        raise HarnessError(f"the skill {found[0]} is missing in this checkout: {found[1]}")
+
+
+def find_missing(
+    case: Case, provider: Provider, staged: StagedSkills, missing: Sequence[MissingSkill]
+) -> tuple[str, MissingSkill] | None:
+    """A skill that the case is about and the checkout has not, None where there is none.
+
+    A folder of skills that is gone as a whole explains each skill that is offered nowhere.
     """
     expected = expectations_for(
         case, provider.name, drops_skill_files=provider.drops_skill_file_tokens
@@ -93,7 +109,8 @@ def refuse_missing(
         gone = (one for one in missing if not one.name or fold(one.name) in names)
         found = next(gone, None) if names.isdisjoint(here) else None
         if found is not None:
-            raise HarnessError(f"the skill {tokens[0]} is missing in this checkout: {found}")
+            return tokens[0], found
+    return None
 
 
 def _read_checkout(root: Path) -> _Checkout:
