@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.results.model import MeasuredRow, OfferedSkill, Options, judge_trials
 
+MEASURED_FLOOR = 0.5
+"""Where less than this share of the pairs was measured, that says too little to be green."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBatch:
