@@ -45,7 +45,7 @@ _TITLES = {
     GateOutcome.FAILED: "Routing gate failed",
     GateOutcome.ERROR: "Routing could not be judged",
     GateOutcome.NOT_MEASURED: "Routing was not fully measured",
-    GateOutcome.PARTIAL: "Routing is as expected",
+    GateOutcome.PARTIAL: "Routing is as expected where it was measured",
     GateOutcome.UNVERIFIED: "Routing is as expected",
     GateOutcome.NOT_COMPARABLE: "Routing passed, but with another CLI or model than the baseline",
     GateOutcome.NO_BASELINE: "Routing has no baseline to compare with yet",

@@ -96,6 +96,16 @@ def _refuse(error: OSError) -> None:
     )
 
 
+def list_batches(root: Path) -> list[Path]:
+    """The batches of an artifacts root that have results, the one with the newest first."""
+    found = [path for path in root.glob(f"*/{RESULTS_FILE}") if path.is_file()]
+    return [path.parent for path in sorted(found, key=_age)]
+
+
+def _age(path: Path) -> tuple[float, str]:
+    return -path.stat().st_mtime, str(path)
+
+
 def find_artifact(path: Path) -> Path | None:
     """The outermost artifact folder that a file lies in."""
     parents = reversed(path.absolute().parents)
