@@ -33,6 +33,7 @@ Agents = tuple[str, ...]
 
 _CONFIG, _AGENTS = f"{__name__}.config", f"{__name__}.agents"
 
+BASELINE_HELP = "The baseline. Default: provider-baseline.json, also below tests/agent-routing."
 CASES_HELP = "The case file. Default: cases.json, else tests/agent-routing/cases.json."
 
 

@@ -18,10 +18,10 @@ from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, find_fault, name_field, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.results.find import (
-    ARTIFACT,
     NO_RESULTS,
     find_artifact,
     find_result_files,
+    name_batch,
     split_attempts,
 )
 from routing_action.results.measured import MeasuredBatch
@@ -29,7 +29,6 @@ from routing_action.results.model import (
     SCHEMA_VERSION,
     BatchHead,
     MeasuredRow,
-    Options,
     Results,
     UnitResult,
     summarise,
@@ -179,15 +178,6 @@ def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
                 field=f"results[{place}].{name}",
                 remedy=_DAMAGED,
             )
-
-
-def name_batch(path: Path, options: Options) -> tuple[str, int]:
-    """The key and attempt of a batch: its artifact's, else those that it was planned with."""
-    artifact = find_artifact(path)
-    match = ARTIFACT.fullmatch(artifact.name) if artifact else None
-    if match:
-        return match["key"], int(match["attempt"])
-    return options.matrix_key or ",".join(options.agents), options.attempt
 
 
 def _open(path: Path, model: TypeAdapter[list[Row]]) -> tuple[BatchHead, Iterator[Row]]:
