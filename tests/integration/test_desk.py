@@ -189,7 +189,7 @@ def test_a_run_measures_the_agents_of_the_baseline_from_a_subfolder_too(tmp_path
     done = run_command(("run",), here, project.environment())
     assert (done.code, done.column("agent")) == (0, ["claude"]), done.stderr
     assert done.artifacts.parent == tmp_path / ARTIFACTS
-    assert "working in .., the root of the repository" in done.stderr
+    assert "working in .., the nearest folder with cases" in done.stderr
     baseline.write_text(json.dumps({"one": {"codex": PASS}}))
     again = run_command(("run", "--resume", done.artifacts.name), here, project.environment())
     assert (again.code, again.column("agent")) == (0, ["claude"]), again.stderr
@@ -221,6 +221,48 @@ def test_a_repository_inside_another_one_has_a_root_of_its_own(desk: Desk) -> No
     (inner / "sub").mkdir(parents=True)
     (inner / ".git").mkdir()
     done = run_command(("plan",), inner / "sub", dict(os.environ))
+    assert (done.code, "working in" in done.stderr) == (2, False)
+
+
+def test_cases_of_a_folder_with_skills_of_its_own_are_run_from_there(tmp_path: Path) -> None:
+    """From elsewhere no agent is offered these skills: it is said before anything is paid."""
+    mine = tmp_path / "a b" / "mine"
+    (mine / ".claude" / "skills" / "foo").mkdir(parents=True)
+    (mine / ".claude" / "skills" / "foo" / "SKILL.md").write_text("---\nname: foo\n---\n")
+    (mine / "cases.json").write_text(json.dumps([loads("one")]))
+    project = Project(tmp_path)
+    arguments = ("--cases", "a b/mine/cases.json", "--no-progress")
+    done = project.run(*arguments)
+    assert (done.code, "ARTIFACT_DIR" in done.stderr) == (2, False)
+    assert "the skills lie in a b/mine/.claude/skills" in done.stderr
+    assert "`cd 'a b/mine'`, or add --skills 'a b/mine/.claude/skills'" in done.stderr
+    assert project.run(*arguments, "--skills", "a b/mine/.claude/skills").code == 0
+    (mine / "deep").mkdir()
+    (tmp_path / ".git").mkdir()
+    there = run_command(("run", "--agents", "claude"), mine / "deep", project.environment())
+    assert (there.code, there.artifacts.parents[3]) == (0, mine), there.stderr
+
+
+def test_nothing_is_taken_from_above_that_may_be_somebody_elses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside of a repository, and where the folder above has another owner."""
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "cases.json").write_text(json.dumps([loads("planted")]))
+    assert run_command(("plan",), here, dict(os.environ)).code == 2
+    (tmp_path / ".git").mkdir()
+    assert run_command(("plan",), here, dict(os.environ)).code == 0
+    real = Path.stat
+
+    def stat(path: Path, **options: bool) -> os.stat_result:
+        found = real(path, **options)
+        if path != tmp_path:
+            return found
+        return os.stat_result((*found[:4], found.st_uid + 1, *found[5:]))
+
+    monkeypatch.setattr(Path, "stat", stat)
+    done = run_command(("plan",), here, dict(os.environ))
     assert (done.code, "working in" in done.stderr) == (2, False)
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import UsageError
@@ -23,33 +25,39 @@ from routing_action.results.find import list_batches
 from routing_action.results.rerun import RUN_PROGRAM, run_program
 
 _HERE = f"{__name__}.here"
-_OWN = (
-    *DEFAULT_CASE_FILES,
-    *DEFAULT_BASELINE_FILES,
-    DEFAULT_CONFIG_FILE,
-    str(DEFAULT_ARTIFACTS_ROOT),
-)
+_OWN = (*DEFAULT_CASE_FILES, *DEFAULT_BASELINE_FILES, DEFAULT_CONFIG_FILE)
 """What shows that a folder is one to work in."""
 
 
 def enter_root(context: click.Context) -> None:
-    """Work in the root of the repository, where its files are and none are in this folder."""
+    """Work in the nearest folder of the repository that has cases or the like, if this has none.
+
+    That is mostly its root.
+    """
     try:
         here = Path.cwd()
     except OSError:
         return
-    top = next((one for one in (here, *here.parents) if os.path.lexists(one / ".git")), here)
-    if top == here or _has_files(here) or not _has_files(top):
+    root = _find_root(here)
+    if root is None or root == here:
         return
     context.meta[_HERE] = here
     context.call_on_close(lambda: os.chdir(here))
-    os.chdir(top)
-    root = printable(os.path.relpath(top, here))
-    click.echo(f"routing-action: working in {root}, the root of the repository", err=True)
+    os.chdir(root)
+    shown = printable(os.path.relpath(root, here))
+    click.echo(f"routing-action: working in {shown}, the nearest folder with cases", err=True)
 
 
-def _has_files(folder: Path) -> bool:
-    return any((folder / name).exists() for name in _OWN)
+def _find_root(here: Path) -> Path | None:
+    """The nearest folder with files of ours, up to the top of a repository; None without any.
+
+    Nothing is taken from a folder above that belongs to somebody else: its files name programs.
+    """
+    above = (here, *here.parents)
+    top = next((at for at, one in enumerate(above) if os.path.lexists(one / ".git")), -1)
+    owners = {os.getuid(), here.stat().st_uid}
+    ours = (one for one in above[: top + 1] if one.stat().st_uid in owners)
+    return next((one for one in ours if any((one / name).exists() for name in _OWN)), None)
 
 
 def _find_here(context: click.Context | None) -> Path | None:
@@ -95,6 +103,23 @@ def program_here() -> str:
     """How a run is started from where the person stands."""
     program = run_program()
     return program if program == RUN_PROGRAM else f"./{from_here(Path(program))}"
+
+
+def refuse_skills_elsewhere(cases_file: str, providers: Iterable[Provider]) -> None:
+    """Raise UsageError where the skills lie beside the cases, and agents look in this folder.
+
+    An agent that works here is not offered them: each case would fail as if routing had.
+    """
+    home = Path(cases_file).parent
+    folders = dict.fromkeys(name for one in providers for name in one.skill_folders)
+    beside = next((home / name for name in folders if (home / name).is_dir()), None)
+    if beside is None or any(Path(name).is_dir() for name in folders):
+        return
+    shown, root = from_here(beside), shlex.quote(from_here(home))
+    raise UsageError(
+        f"the skills lie in {printable(shown)}, where no agent looks that works in this folder",
+        remedy=f"run from {printable(root)}: `cd {root}`, or add --skills {shlex.quote(shown)}",
+    )
 
 
 def find_newest_batch() -> Path:

@@ -16,6 +16,7 @@ from routing_action.cli.options import (
     seed_for,
     split_list,
 )
+from routing_action.cli.place import refuse_skills_elsewhere
 from routing_action.cli.resume import kept_arguments, resume_batch
 from routing_action.cli.run_options import run_options
 from routing_action.cli.wiring import run_and_report
@@ -157,7 +158,10 @@ def _plan(given: Given, recordings: ReplaySet | None) -> Plan:
         seed=seed_for(given["sample"], given["seed"]),
         trials=given["trials"] or (recordings.trials if recordings else 1),
     )
-    return build_plan(corpus, selection, known_agents().providers)
+    plan = build_plan(corpus, selection, known_agents().providers)
+    if not (given["skills"] or recordings):
+        refuse_skills_elsewhere(corpus.file, plan.providers.values())
+    return plan
 
 
 def _cases_file(named: Path | None, replay: str | None) -> Path:
