@@ -321,15 +321,15 @@ def test_a_base_given_by_its_id_is_fetched(tmp_path: Path, pull_request: PullReq
 def test_a_shallow_clone_without_a_remote_says_what_to_set(
     tmp_path: Path, pull_request: PullRequest
 ) -> None:
-    """Neither a base that is missing nor a cut history can be mended without a remote."""
+    """No fetch is proposed: without a remote it could bring nothing."""
     clone = check_out(pull_request.repository, tmp_path / "clone", "refs/pull/1/head")
     clone.git("fetch", "--quiet", "--depth=1", "origin", "+refs/heads/main:refs/heads/base")
     clone.git("remote", "remove", "origin")
     for ref in ("main", "base"):
         with pytest.raises(HarnessError, match="no remote to fetch it from") as caught:
             merge_base(clone, ref)
-        assert "`fetch-depth: 0`" in caught.value.remedy
-        assert "`git fetch --unshallow`" in caught.value.remedy
+        assert "`git branch --all`" in caught.value.remedy
+        assert "fetch" not in caught.value.remedy
 
 
 def test_a_remote_that_cannot_be_reached_is_reported_with_gits_reason(
@@ -519,8 +519,9 @@ def test_the_only_remote_is_asked_whatever_it_is_called(
     assert found.how == "commit that upstream/main (fetched from upstream) names"
     clone.git("remote", "add", "fork", (tmp_path / "gone").as_uri())
     assert merge_base(clone, "upstream/topic").sha == pull_request.head
-    with pytest.raises(HarnessError, match="no remote to fetch it from"):
+    with pytest.raises(HarnessError, match="no remote to fetch it from") as caught:
         resolve_commit(clone.path, "v9", environ=ENVIRON)
+    assert "with its remote (fork/..., upstream/...)" in caught.value.remedy
 
 
 @pytest.mark.parametrize("ref", ["no-such-branch", "0" * 39 + "1"])

@@ -130,7 +130,7 @@ def test_the_comparison_of_the_batch_decides(harness: Path, ran: int, compared: 
     assert commands_of(outcome) == [
         "run",
         "",
-        f"compare|--results|FOLDER/results.json|--or-exit|{ran}",
+        f"compare|--results|FOLDER|--or-exit|{ran}",
     ]
 
 

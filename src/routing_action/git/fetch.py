@@ -94,7 +94,7 @@ def fetch_ref(
     if not remote:
         raise HarnessError(
             f"{ref} is not in this clone, and there is no remote to fetch it from",
-            remedy=f"{FULL_HISTORY}; the remote has to be called origin, or be the only one",
+            remedy=name_remotes(top),
         )
     for source, target in _sources(remote, name):
         if target and not _is_well_formed(top, source):
@@ -108,6 +108,18 @@ def fetch_ref(
     raise UsageError(
         f"{ref} names no commit of this clone, and no branch, tag or commit of {remote}",
         remedy="name a branch, a tag, or the full id of a commit that was pushed",
+    )
+
+
+def name_remotes(top: Path) -> str:
+    """What to do where no remote can be asked: there is none, or it is not known which."""
+    remotes = _list_remotes(top)
+    if remotes:
+        names = ", ".join(f"{one}/..." for one in remotes)
+        return f"name the branch with its remote ({names}), or call one of them origin"
+    return (
+        "name a branch or a commit whose history is in this clone (`git branch --all` lists the "
+        "branches), or clone the repository anew with all of its history"
     )
 
 

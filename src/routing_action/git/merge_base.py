@@ -17,6 +17,7 @@ from routing_action.git.fetch import (
     NotThereError,
     fetch,
     fetch_ref,
+    name_remotes,
     split_remote,
 )
 
@@ -132,7 +133,7 @@ def _deepen(top: Path, base: Found, head: str, step: str, environ: Mapping[str, 
         raise HarnessError(
             f"the merge base of {base.name} and HEAD is not in this shallow clone, "
             "and there is no remote to fetch it from",
-            remedy=FULL_HISTORY,
+            remedy=name_remotes(top),
         )
     # --unshallow completes all cuts, whatever is asked for.
     refs = ("HEAD",) if step == "--unshallow" else _open_ends(top, base.sha, head)
