@@ -24,7 +24,8 @@ from pydantic import (
 
 from routing_action.errors import DocumentError
 from routing_action.evidence.transcript import ApiFailure
-from routing_action.files.documents import find_fault, name_field, parse_toml, read_bytes, suggest
+from routing_action.files.documents import find_fault, name_field, parse_toml, read_bytes
+from routing_action.files.nearest import suggest
 
 MAX_BYTES = 2**17
 _GUIDE = "see docs/how-to/use-a-custom-agent.md"

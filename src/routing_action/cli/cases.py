@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import shlex
@@ -39,6 +38,7 @@ from routing_action.errors import DocumentError, UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
+from routing_action.files.nearest import suggest
 from routing_action.gate.baselines import render_baseline
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import one_line
@@ -263,6 +263,6 @@ def _titles(token: str, index: SkillIndex, plugin: str) -> tuple[str, ...]:
 
 
 def _hint(token: str, skills: SkillSet) -> str:
-    known = {fold(name): name for one in skills.files for name in (one.folder, one.name) if name}
-    close = difflib.get_close_matches(fold(token.rpartition(":")[2]), known)
-    return f"; did you mean {known[close[0]]}?" if close else ""
+    known = [name for one in skills.files for name in (one.folder, one.name) if name]
+    hint = suggest(token.rpartition(":")[2], known)
+    return f"; {hint}" if hint else ""

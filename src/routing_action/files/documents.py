@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from routing_action.errors import DocumentError
 from routing_action.files.json_text import JsonText
+from routing_action.files.nearest import suggest
 
 _LONGEST_PLACE = 200
 _MOST_PARTS = 12
@@ -116,12 +116,6 @@ def find_fault(error: ValidationError) -> tuple[str, str, list[str | int]]:
         what = "entries" if first["type"] == "too_long" else "characters"
         cause = f"has more than {first['ctx']['max_length']} {what}"
     return first["type"], cause, [part for part in first["loc"] if part != "[key]"]
-
-
-def suggest(name: object, known: Iterable[str], otherwise: str) -> str:
-    """The remedy for an unknown field: the known one that is like it."""
-    close = difflib.get_close_matches(str(name)[:_LONGEST_PLACE], list(known), n=1)
-    return f"did you mean {close[0]}?" if close else otherwise
 
 
 def name_field(where: Sequence[str | int]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.corpus.baseline import Baseline, BaselineEntry, Pair, Status, iterate_pairs
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import fold
+from routing_action.files.nearest import suggest
 
 ERROR = "error"
 WARNING = "warning"
@@ -72,8 +72,7 @@ def _strangers(
     elif same != case_id:
         yield ERROR, "entry-without-case", f"there is no such case; did you mean {same}?"
     if agent not in providers:
-        close = difflib.get_close_matches(fold(agent), list(providers), n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(providers))}"
+        hint = suggest(agent, providers, f"known are {', '.join(sorted(providers))}")
         yield ERROR, "unknown-provider", f"there is no such provider; {hint}"
 
 

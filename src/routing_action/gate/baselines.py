@@ -5,7 +5,6 @@ Every error names file, line, field and the next step.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
+from routing_action.files.nearest import suggest
 
 MAX_BASELINE_BYTES = 64 * 2**20
 DEFAULT_BASELINE_FILES = ("provider-baseline.json", "tests/agent-routing/provider-baseline.json")
@@ -185,10 +185,10 @@ def _explain(
     if kind == "extra_forbidden":
         known = list(model.model_fields)
         otherwise = f"the fields here are {', '.join(known)}"
-        return "unknown field", _nearest(where[-1], known, otherwise)
+        return "unknown field", suggest(where[-1], known, otherwise)
     if kind == "enum":
         cause = f"unknown status {value!r}, must be pass, fail or infra_error"
-        return cause, _nearest(value, [one.value for one in Status], "write one of the three")
+        return cause, suggest(value, [one.value for one in Status], "write one of the three")
     if where[-1:] == ("[key]",):
         what = "case id" if len(where) == 2 else "provider name"
         return f"an empty {what}", "write a name, or remove the entry"
@@ -209,11 +209,6 @@ _CAUSES = {
     "too_short": ("names no provider", "remove the case, or declare one provider at least"),
     "json_invalid": ("holds half a character (a lone surrogate)", "write the character itself"),
 }
-
-
-def _nearest(value: object, known: Sequence[str], otherwise: str) -> str:
-    close = difflib.get_close_matches(str(value).casefold(), known, n=1)
-    return f"did you mean {close[0]}?" if close else otherwise
 
 
 def _kind(value: object) -> str:
