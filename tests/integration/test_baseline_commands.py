@@ -383,7 +383,7 @@ def test_what_cannot_be_done_is_usage(
 
 
 BAD_BASELINES: dict[str, tuple[str | bytes, str, str]] = {
-    "no json": ("{", "no valid JSON", "missing comma"),
+    "no json": ("{", "no valid JSON", "add the missing }"),
     "list": ("[]", "must be an object", "CASE_ID"),
     "empty case": ('{"one": {}}', "field one: names no provider", "remove the case"),
     "status": ('{"one": {"claude": {"expected_status": "ok"}}}',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
 from collections.abc import Sequence
@@ -11,12 +12,14 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from routing_action.errors import DocumentError
+from routing_action.files.json_slips import find_conflict
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import suggest
 
 _LONGEST_PLACE = 200
 _MOST_PARTS = 12
 _QUOTED = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'")
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -49,9 +52,8 @@ def decode_text(data: bytes, file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DocumentError(
-            "not UTF-8 text", file=file, line=line, remedy="save the file as UTF-8"
-        ) from None
+        cause = "UTF-16, not UTF-8 text" if data.startswith(_UTF_16) else "not UTF-8 text"
+        raise DocumentError(cause, file=file, line=line, remedy="save the file as UTF-8") from None
 
 
 def parse_toml(data: bytes, file: str, remedy: str) -> object:
@@ -67,6 +69,11 @@ def parse_toml(data: bytes, file: str, remedy: str) -> object:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
+        if conflict := find_conflict(text):
+            line = text.count("\n", 0, conflict.offset) + 1
+            raise DocumentError(
+                conflict.cause, file=file, line=line, remedy=conflict.remedy
+            ) from None
         found = _PLACE.search(str(error))
         cause = _PLACE.sub("", str(error)).strip()[:500]
         raise DocumentError(

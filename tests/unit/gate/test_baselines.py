@@ -27,8 +27,8 @@ from tests.support.command_line import ROOT
 GOOD = '{"a": {"claude": {"expected_status": "pass"}}}'
 
 BAD_FILES = {
-    "empty": ("", "1: no valid JSON", "comma"),
-    "cut": ('{\n"a": {', "2: no valid JSON", "comma"),
+    "empty": ("", "1: no valid JSON: the file is empty", "write"),
+    "cut": ('{\n"a": {', "2: no valid JSON", "add the missing }"),
     "list": ("[]", "1: must be an object, is a list", '{"CASE_ID"'),
     "number": ("1", "1: must be an object, is a number", '{"CASE_ID"'),
     "case is a list": ('{\n"a": []}', "2: field a: must be an object, is a list", "CASE_ID"),
