@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from routing_action.corpus.case import Case
+from routing_action.corpus.case import CASE_ID, Case
 from routing_action.corpus.naming import fold
 from routing_action.corpus.trigger_files import parse_trigger_file
 from routing_action.corpus.units import DEFAULT_CASES_FILE
@@ -16,6 +17,8 @@ from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, read_bytes, validate
 from routing_action.files.json_text import JsonText
 
+_PAGE = "reference/cases.md#fields"
+_IDS = "a case_id is made of letters, digits, `.`, `_` and `-`, at most 128 of them"
 MAX_CASES_BYTES = 16 * 2**20
 DEFAULT_CASE_FILES = (DEFAULT_CASES_FILE, "tests/agent-routing/cases.json")
 
@@ -112,7 +115,10 @@ def _only_cases(value: dict[str, object], document: JsonText) -> object:
 
 
 def _case(document: JsonText, path: tuple[str | int, ...], item: object) -> Case:
-    return validate(Case, document, path, item, guide="see docs/reference/cases.md")
+    case_id = item.get("case_id") if isinstance(item, dict) else None
+    is_id = isinstance(case_id, str) and re.match(CASE_ID, case_id.strip())
+    owner, remedy = (f"case {str(case_id).strip()}", "") if is_id else ("", _IDS)
+    return validate(Case, document, path, item, remedy=remedy, owner=owner, page=_PAGE)
 
 
 def _refuse_duplicates(

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,6 +19,7 @@ from routing_action.files.nearest import suggest
 _LONGEST_PLACE = 200
 _MOST_PARTS = 12
 _QUOTED = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'")
+_SHOULD = re.compile(r"^(?:Input|String|Value) should")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -88,41 +89,65 @@ def validate(
     item: object,
     *,
     remedy: str = "",
-    guide: str = "",
+    owner: str = "",
+    page: str = "",
 ) -> Model:
     """Build a model, or name line, field and remedy of the first thing that is wrong.
 
-    `guide` is the remedy for a wrong field, `remedy` the one for what has no nearer one.
+    `remedy` is for what has no nearer one. With an `owner` (`case one`) a field is named from
+    there on, else by its whole path. `page` is that of the documentation.
     """
     try:
         return model.model_validate(item)
     except ValidationError as error:
-        kind, cause, where = find_fault(error)
-        if kind in ("too_long", "string_too_long"):
-            guide = "shorten it, or split what it is for"
-        elif kind == "extra_forbidden" and where:
-            guide = suggest(where[-1], model.model_fields, "see docs/reference/cases.md")
+        fault = find_fault(error)
+        near = fault.remedy
+        if fault.kind == "extra_forbidden" and fault.where:
+            known = model.model_fields
+            near = suggest(fault.where[-1], known, f"the fields here are {', '.join(known)}")
         raise DocumentError(
-            cause,
+            fault.cause,
             file=document.file,
-            line=document.line_of([*path, *where]),
-            field=name_field((*path, *where)),
-            remedy=guide or remedy,
+            line=document.line_of([*path, *fault.where]),
+            owner=owner,
+            field=name_field(fault.where if owner else (*path, *fault.where)),
+            remedy=near or remedy,
+            page=page,
         ) from None
 
 
-def find_fault(error: ValidationError) -> tuple[str, str, list[str | int]]:
-    """The first thing that is wrong: pydantic's name for it, words for people, and its place."""
+class Fault(NamedTuple):
+    """What a model did not take: pydantic's name for it, words for people, place and remedy."""
+
+    kind: str
+    cause: str
+    where: list[str | int]
+    remedy: str
+
+
+def find_fault(error: ValidationError) -> Fault:
+    """The first thing that is wrong; the remedy is "" where the cause says it all."""
     first = error.errors(include_url=False, include_input=False)[0]
-    cause = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        cause = "unknown field"
-    elif first["type"] == "missing":
-        cause = "is missing"
-    elif first["type"] in ("too_long", "string_too_long"):
+    cause = _SHOULD.sub("must", first["msg"].removeprefix("Value error, "))
+    cause, remedy = _PLAIN.get(first["type"], (cause, ""))
+    if first["type"] in ("too_long", "string_too_long"):
         what = "entries" if first["type"] == "too_long" else "characters"
         cause = f"has more than {first['ctx']['max_length']} {what}"
-    return first["type"], cause, [part for part in first["loc"] if part != "[key]"]
+        remedy = "shorten it, or split what it is for"
+    where = [part for part in first["loc"] if part != "[key]"]
+    return Fault(first["type"], cause, where, remedy)
+
+
+_LIST = ("must be a list", 'write ["one", "two"]')
+_OBJECT = ("must be an object", 'write {"name": "value"}')
+_PLAIN = {
+    **dict.fromkeys(("tuple_type", "list_type"), _LIST),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
+    "extra_forbidden": ("unknown field", ""),
+    "missing": ("is missing", "add it"),
+    "string_type": ("must be a text", "write a text in double quotes"),
+    "bool_type": ("must be true or false", "write true or false without quotes"),
+}
 
 
 def name_field(where: Sequence[str | int]) -> str:
