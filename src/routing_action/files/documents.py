@@ -126,8 +126,15 @@ class Fault(NamedTuple):
 
 
 def find_fault(error: ValidationError) -> Fault:
-    """The first thing that is wrong; the remedy is "" where the cause says it all."""
-    first = error.errors(include_url=False, include_input=False)[0]
+    """The first thing that is wrong; the remedy is "" where the cause says it all.
+
+    A field that is missing may be there under a misspelt name, which then comes first.
+    """
+    first, *more = error.errors(include_url=False, include_input=False)
+    if first["type"] == "missing":
+        misspelt = (one for one in more if one["type"] == "extra_forbidden")
+        beside = (one for one in misspelt if one["loc"][:-1] == first["loc"][:-1])
+        first = next(beside, first)
     cause = _SHOULD.sub("must", first["msg"].removeprefix("Value error, "))
     cause, remedy = _PLAIN.get(first["type"], (cause, ""))
     if first["type"] in ("too_long", "string_too_long"):

@@ -49,6 +49,11 @@ BAD_FILES = {
         "",
     ),
     "bad id": ('[{"case_id": "../a", "prompt": "p"}]', "1: field [0].case_id:", "letters, digits"),
+    "misspelt field that is needed": (
+        '[{"case_id": "a",\n "promt": "p"}]',
+        "2: case a: field promt: unknown field",
+        "did you mean prompt?",
+    ),
     "no id": ('{"cases": [{"prompt": "p"}]}', "1: field cases[0].case_id: is missing", "add it"),
     "unlike any field": (
         '[{"case_id": "a", "prompt": "p", "zzz": 1}]',
