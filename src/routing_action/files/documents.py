@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from routing_action.errors import DocumentError
 from routing_action.files.json_slips import find_conflict
@@ -126,15 +127,8 @@ class Fault(NamedTuple):
 
 
 def find_fault(error: ValidationError) -> Fault:
-    """The first thing that is wrong; the remedy is "" where the cause says it all.
-
-    A field that is missing may be there under a misspelt name, which then comes first.
-    """
-    first, *more = error.errors(include_url=False, include_input=False)
-    if first["type"] == "missing":
-        misspelt = (one for one in more if one["type"] == "extra_forbidden")
-        beside = (one for one in misspelt if one["loc"][:-1] == first["loc"][:-1])
-        first = next(beside, first)
+    """The first thing that is wrong; the remedy is "" where the cause says it all."""
+    first = first_error(error)
     cause = _SHOULD.sub("must", first["msg"].removeprefix("Value error, "))
     cause, remedy = _PLAIN.get(first["type"], (cause, ""))
     if first["type"] in ("too_long", "string_too_long"):
@@ -143,6 +137,19 @@ def find_fault(error: ValidationError) -> Fault:
         remedy = "shorten it, or split what it is for"
     where = [part for part in first["loc"] if part != "[key]"]
     return Fault(first["type"], cause, where, remedy)
+
+
+def first_error(error: ValidationError) -> ErrorDetails:
+    """The first thing that is wrong, as pydantic has it.
+
+    A field that is missing may be there under a misspelt name, which then comes first.
+    """
+    first, *more = error.errors(include_url=False)
+    if first["type"] == "missing":
+        misspelt = (one for one in more if one["type"] == "extra_forbidden")
+        beside = (one for one in misspelt if one["loc"][:-1] == first["loc"][:-1])
+        first = next(beside, first)
+    return first
 
 
 _LIST = ("must be a list", 'write ["one", "two"]')

@@ -63,6 +63,11 @@ BAD_FILES = {
         "3: field a.x.allow_timeouts: unknown field",
         "did you mean allow_timeout?",
     ),
+    "misspelt status": (
+        '{"a": {"x": {\n"expected_staus": "pass"}}}',
+        "2: field a.x.expected_staus: unknown field",
+        "did you mean expected_status?",
+    ),
     "strange field": (
         '{"a": {"x": {"expected_status": "pass", "zzz": 1}}}',
         "field a.x.zzz: unknown field",
