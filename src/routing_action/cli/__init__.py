@@ -10,7 +10,7 @@ COMMANDS = {
     "evaluate": "Judge a stored transcript; no agent is started.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",
-    "cases": "Check a case file, or start one from skills.",
+    "cases": "Check a case file, start one, or add a case.",
     "providers": "List the agent CLIs that are known, and check them.",
     "schema": "Print the JSON Schema of a file format.",
 }

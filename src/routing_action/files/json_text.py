@@ -75,12 +75,12 @@ class JsonText:
 
     def line_of(self, path: Sequence[str | int]) -> int | None:
         """The line of the value at a path of keys and indexes; the nearest parent's where lost."""
-        offset, _ = self._follow(path)
+        offset, _ = self.find(path)
         return self.line_at(offset)
 
     def lines_of_items(self, path: Sequence[str | int]) -> list[int]:
         """The line of each item of the list at a path, in one pass; empty where there is none."""
-        start, whole = self._follow(path)
+        start, whole = self.find(path)
         if not whole or self.text[start : start + 1] != "[":
             return []
         lines: list[int] = []
@@ -113,7 +113,11 @@ class JsonText:
             at = _skip_space(self.text, at)
             at += self.text[at : at + 1] == ","
 
-    def _follow(self, path: Sequence[str | int]) -> tuple[int, bool]:
+    def end_of(self, offset: int) -> int:
+        """The offset behind the value that begins at another one."""
+        return _DECODER.raw_decode(self.text, offset)[1]
+
+    def find(self, path: Sequence[str | int]) -> tuple[int, bool]:
         """The offset of the value at a path, or of its nearest parent; and which it is."""
         offset = 0
         for step in path:
