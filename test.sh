@@ -28,7 +28,7 @@ compare_with_baseline() {
   local folder
   folder=$(cat -- "$scratch/batch")
   printf '\n'
-  routing_action compare --results "$folder/results.json" --or-exit "$1"
+  routing_action compare --results "$folder" --or-exit "$1"
 }
 
 asks_for_help() {

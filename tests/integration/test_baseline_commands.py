@@ -25,6 +25,12 @@ ONE = """{
 """
 
 
+LATER = (
+    "takes effect when merged: the gate of this pull request stays red until then "
+    "(a pair that is new in it counts at once)"
+)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A project with two cases and a baseline for the first."""
@@ -80,7 +86,7 @@ def test_missing_pairs_are_added_in_the_files_style(project: Project) -> None:
     assert done.stdout.splitlines() == [
         "+ two claude: fail (missing_required)",
         "+ two codex: pass",
-        f"{project.root}/provider-baseline.json: 2 added",
+        "provider-baseline.json: 2 added",
     ]
     assert text_of(project) == ONE.replace(
         "  }\n}",
@@ -106,13 +112,13 @@ def test_a_file_in_another_layout_is_laid_out_once_and_said_so(project: Project)
                                 **json.loads(ONE)}), encoding="utf-8")  # fmt: skip
     measure(project, *numbered({"agent": "codex"}))
     assert update(project).stdout.splitlines()[-1] == (
-        f"{path}: 1 added; the whole file is laid out anew: sorted, one field a line"
+        "provider-baseline.json: 1 added; the whole file is laid out anew: sorted, one field a line"
     )
     assert list(json.loads(text_of(project))) == ["one", "two"]
     assert entry_of(project, "two", "b")["reason"] == "weak"
     measure(project, *numbered({"agent": "copilot"}), folder="more")
     again = project.call("baseline", "update", "--from", "more")
-    assert again.stdout.splitlines()[-1] == f"{path}: 1 added"
+    assert again.stdout.splitlines()[-1] == "provider-baseline.json: 1 added"
 
 
 def test_an_improvement_is_raised_and_loses_its_reason(project: Project) -> None:
@@ -193,7 +199,14 @@ def test_a_regression_is_accepted_with_a_reason(
     """The reason stands in the file, where a reviewer sees it."""
     measure(project, *numbered(row))
     done = update(project, "--accept-regression", "--reason", "known: see docs")
-    assert (done.code, f"~ one claude: {told}\n" in done.stdout) == (0, True), done.stdout
+    assert (done.code, done.stdout.splitlines()) == (
+        0,
+        [
+            f'~ one claude: {told}, reason "known: see docs"',
+            "provider-baseline.json: 1 changed",
+            LATER,
+        ],
+    )
     assert entry_of(project) == {**entry, "reason": "known: see docs"}
 
 
@@ -318,6 +331,41 @@ def test_pruning_removes_what_has_no_case(project: Project) -> None:
     assert list(json.loads(text_of(project))) == ["two"]
 
 
+GONE = '\n\t"gone": {"claude": {"expected_status": "pass"}} ,'
+LOOSE = f"""{{ "two" :{{"codex": {{"expected_status":"fail", "reason" : "é, }}"}} }},{GONE}
+  "one": {{"a": {{"expected_status": "pass"}},   "claude":
+  {{"expected_status": "pass"}}, "b": {{"expected_status": "pass"}}
+}}}}
+
+"""
+A, B = '"a": {"expected_status": "pass"},   ', ', "b": {"expected_status": "pass"}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cut"),
+    [
+        (("--prune",), (GONE,)),
+        (("--prune-agents", "codex"), (LOOSE[1 : LOOSE.index(GONE)],)),
+        (("--prune-agents", "a"), (A,)),
+        (("--prune-agents", "b"), (B,)),
+        (("--prune", "--prune-agents", "a,b"), (GONE, A, B)),
+    ],
+)
+def test_pruning_touches_nothing_but_what_it_prunes(
+    project: Project, arguments: tuple[str, ...], cut: tuple[str, ...]
+) -> None:
+    """Order and layout of the others stay, whatever the newest batch measured."""
+    (project.root / "provider-baseline.json").write_text(LOOSE, encoding="utf-8")
+    measure(project, *numbered({}), folder="tests/agent-routing/artifacts/batch")
+    done = project.call("baseline", "update", *arguments)
+    expected = LOOSE
+    for text in cut:
+        expected = expected.replace(text, "")
+    assert (done.code, "laid out anew" in done.stdout) == (0, False), done.stderr
+    assert "".join(text_of(project).split()) == "".join(expected.split())
+    assert "newest batch" not in done.stderr
+
+
 def test_pruning_needs_the_cases(project: Project) -> None:
     """Without a case file every entry would be gone; other updates do without."""
     (project.root / "cases.json").unlink()
@@ -366,9 +414,11 @@ def test_a_link_stays_a_link(project: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "name the results with --from DIR"),
-        (("--from", "batch", "--accept-regression"), "say why with --reason"),
-        (("--from", "batch", "--accept-regression", "--reason", " "), "say why with --reason"),
+        ((), "holds no batch"),
+        (("--repo", "a/b"), "leave it out, or name the run too"),
+        (("--from", "batch", "--from-run", "1"), "leave one of them out"),
+        (("--from", "batch", "--accept-regression"), 'for example: --reason "'),
+        (("--from", "batch", "--accept-regression", "--reason", " "), 'for example: --reason "'),
         (("--from", "batch", "--reason", "a\nb"), "write one line"),
         (("--from", "batch", "--reason", "x" * 501), "at most 500 characters"),
         (("--from", "nowhere"), "name a batch's folder"),
@@ -598,8 +648,7 @@ def test_an_agent_that_is_no_longer_measured_is_taken_out_whole(project: Project
     done = project.call("baseline", "update", "--prune-agents", "Codex")
     assert (done.code, "2 removed" in done.stdout) == (0, True), done.stderr
     assert json.loads(text_of(project)) == {
-        case: {"claude": {"expected_status": "pass", "allow_timeout": False}}
-        for case in ("one", "two")
+        case: {"claude": {"expected_status": "pass"}} for case in ("one", "two")
     }
     again = project.call("baseline", "update", "--prune-agents", "codex")
     assert (again.code, "the baseline has no entry of 'codex'" in again.stderr) == (2, True)

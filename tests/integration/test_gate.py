@@ -398,7 +398,7 @@ def test_baseline_show_prints_what_decides(pull_request: PullRequest) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        ((), 2, "nothing to judge"),
+        ((), 2, "holds no batch"),
         (("--results", "none.json"), 2, "none.json"),
         (("--results-dir", "."), 2, "results.json"),
         (("--results", "r", "--baseline-ref", "x"), 2, "give one of"),

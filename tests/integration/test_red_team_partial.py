@@ -67,7 +67,7 @@ def test_g8_a_narrowed_run_is_neutral_and_names_what_it_left_out(
         return
     assert (found.conclusion, found.is_red) == ("neutral", False)
     assert found.outputs["status"] == "partial"
-    assert "**Routing is as expected, partial: 1 of 2 cases measured**" in told(found)
+    assert "as expected where it was measured, partial: 1 of 2 cases measured**" in told(found)
     assert f"left out: {left}" in told(found)
     assert f"- `{left}` on `claude`" in found.text("comment.md")
     assert "credential" not in found.text("comment.md")

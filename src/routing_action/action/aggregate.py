@@ -13,7 +13,7 @@ from routing_action.action.base import pin_base, write_folder
 from routing_action.action.custody import check_custody
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
-from routing_action.action.publish import DELTA_FILE, ERROR_FILE
+from routing_action.action.publish import ERROR_FILE
 from routing_action.action.run import earlier_results
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
@@ -21,6 +21,7 @@ from routing_action.errors import ExitCode, HarnessError, RoutingActionError, Us
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.compare_results import Judged, Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
+from routing_action.gate.deltas import DELTA_FILE
 from routing_action.gate.edits.find import path_in
 from routing_action.gate.histories import FallbackHistory, GitHistory, History
 from routing_action.gate.model import Delta

@@ -9,14 +9,13 @@ from routing_action.action.post import Publication, error_marker, marker_for, op
 from routing_action.action.step import Step
 from routing_action.errors import DocumentError, ExitCode, RoutingActionError, UsageError
 from routing_action.gate.conclusion import Conclusion
-from routing_action.gate.deltas import read_delta
+from routing_action.gate.deltas import DELTA_FILE, read_delta
 from routing_action.gate.model import Delta
 from routing_action.github.artifacts import fetch_artifact
 from routing_action.github.comments import CommentMode
 from routing_action.github.context import Context
 from routing_action.report.render_all import render_all, render_error
 
-DELTA_FILE = "delta.json"
 ERROR_FILE = "error.txt"
 DRY_RUN = "dry-run"
 UNVERIFIED = "reported by the fork's own run, not verified"

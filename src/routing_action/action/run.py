@@ -215,10 +215,11 @@ def plan_legs(step: Step) -> ExitCode:
 
 def plan_arguments(inputs: Inputs) -> list[str]:
     """`plan` for a matrix, balanced by the durations in earlier results."""
-    agents = inputs.names("agents")
+    # The change's own baseline does not choose who measures it.
+    agents = inputs.names("agents") or DEFAULT_AGENTS
     return [
         "plan",
-        *([f"--agents={','.join(agents)}"] if agents else []),
+        f"--agents={','.join(agents)}",
         *_flags(inputs, _PLAN),
         *(f"--results={path}" for path in earlier_results(inputs)),
         *inputs.words("extra-arguments"),

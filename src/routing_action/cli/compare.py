@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,17 +21,22 @@ from routing_action.cli.options import (
     split_list,
     stdout_style,
 )
+from routing_action.cli.place import from_here, name_results, program_here
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
-from routing_action.errors import ExitCode
+from routing_action.errors import ExitCode, HarnessError
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.compare_results import Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
+from routing_action.gate.deltas import DELTA_FILE
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
+from routing_action.report.escape import printable
 from routing_action.report.terminal.console import render_delta_text
-from routing_action.results.rerun import run_program
+from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
+from routing_action.results.find import list_batches
+from routing_action.results.measured import MeasuredBatch
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")
@@ -39,9 +45,16 @@ from routing_action.results.rerun import run_program
     "folders",
     multiple=True,
     metavar="DIR",
-    help="Search this folder for results.json (repeatable).",
+    help="Search this folder for results.json (repeatable); no pair may be there twice.",
 )
-@path_option("--results", "files", multiple=True, help="Judge this results.json (repeatable).")
+@path_option(
+    "--results",
+    "files",
+    multiple=True,
+    metavar="BATCH",
+    help="A batch's folder, or its results.json (repeatable: of each pair the newest counts). "
+    "Default: the newest batch.",
+)
 @path_option(
     "--baseline",
     "baseline_file",
@@ -78,7 +91,7 @@ from routing_action.results.rerun import run_program
     help="The results must be of this commit; others fail the gate.",
 )
 @format_option("text", "json", "comment")
-@path_option("--output", help="Write delta.json here too.")
+@path_option("--output", written=True, help="Write delta.json here too.")
 def command(
     folders: tuple[Path, ...],
     files: tuple[Path, ...],
@@ -99,11 +112,13 @@ def command(
 
     Without --merge-base-of or --baseline-ref the checked-in baseline decides. The highest
     attempt of a matrix key wins; a selected pair without a result is red. Cases and baseline are
-    those that the results were made with, where they are not named.
+    those that the results were made with, where they are not named. The batch's folder
+    gets delta.json, which `report` and `publish` read.
     """
+    results = name_results(files) if files or not folders else ()
     asked = Judgement(
         folders=folders,
-        files=files,
+        files=results,
         cases=cases_file,
         baseline=baseline_file,
         merge_base_of=merge_base_of or None,
@@ -122,7 +137,7 @@ def command(
         Path.cwd(),
         history=GitHistory(Path.cwd(), os.environ),
         now=datetime.now(UTC),
-        program=run_program(),
+        program=program_here(),
         needs_baseline=or_exit is None,
     )
     delta = judged.delta
@@ -132,19 +147,60 @@ def command(
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)
-    source = shlex.quote(_from_here((*folders, *files)[0]))
-    named = (_from_here(judged.cases), _from_here(Path(delta.baseline.path)))
-    if named not in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
-        source += " --cases-file {} --baseline {}".format(*map(shlex.quote, named))
+    _write_beside(judged.batches, text)
+    source = _name_source((*folders, *results), judged.cases, Path(delta.baseline.path))
     click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
+    _offer_to_complete(delta, results)
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
 
 
-def _from_here(path: Path) -> str:
-    """A path as short as it can be typed in the current folder."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+def _offer_to_complete(delta: Delta, results: Sequence[Path]) -> None:
+    """How the batch before this one completes it, where some pairs were not measured."""
+    if not delta.left_out or len(results) != 1:
+        return
+    folder = results[0].parent
+    batches = list_batches(folder.parent)
+    before = batches[batches.index(folder) + 1 :] if folder in batches else ()
+    if before:
+        named = " ".join(f"--results {shlex.quote(from_here(one))}" for one in (before[0], folder))
+        pairs = "pair was" if len(delta.left_out) == 1 else "pairs were"
+        click.echo(
+            f"routing-action: {len(delta.left_out)} {pairs} not measured; to judge together with "
+            f"the batch before: routing-action compare {named}",
+            err=True,
+        )
+
+
+def _write_beside(batches: Sequence[MeasuredBatch], text: str) -> None:
+    """Write delta.json into the folder of the newest batch; where that fails, the verdict stands.
+
+    A results.json that lies in no batch's folder, such as a test's own, gets none.
+    """
+    newest = max(batches, key=lambda one: one.generated_at, default=None)
+    folder = Path(newest.file).parent if newest else None
+    if folder is None or not (folder / TRANSCRIPTS).is_dir():
+        return
+    try:
+        write_atomically(folder / DELTA_FILE, text)
+    except HarnessError as error:
+        click.echo(f"routing-action: warning: {printable(str(error))}", err=True)
+
+
+def _name_source(results: Sequence[Path], cases: Path, baseline: Path) -> str:
+    """What was judged, as options of `baseline update` behind its first --from."""
+    source = " --from ".join(shlex.quote(from_here(_folder_of(path))) for path in results)
+    named = (os.path.relpath(cases), os.path.relpath(baseline))
+    if named not in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
+        typed = (shlex.quote(from_here(path)) for path in (cases, baseline))
+        source += " --cases-file {} --baseline {}".format(*typed)
+    return source
+
+
+def _folder_of(path: Path) -> Path:
+    """A batch by its folder, which is shorter to read than its results.json."""
+    is_batch = path.name == RESULTS_FILE and (path.parent / TRANSCRIPTS).is_dir()
+    return path.parent if is_batch else path
 
 
 def _shown(delta: Delta, output_format: str, source: str) -> str:

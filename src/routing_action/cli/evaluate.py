@@ -18,12 +18,15 @@ from routing_action.cli.options import (
     split_list,
     subagents_option,
 )
+from routing_action.cli.place import find_newest_batch
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.identity import NO_SKILLS
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
+from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
+from routing_action.results.read import read_results
 from routing_action.results.transcript_lines import check_stored
 from routing_action.run.evaluate import (
     describe_evaluation,
@@ -37,7 +40,12 @@ from routing_action.run.offered import read_index
 
 @click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")
 @click.option("--agent", required=True, metavar="NAME", help="Whose output it is.")
-@path_option("--stdout", "stdout_file", required=True, help="The transcript of standard output.")
+@path_option(
+    "--stdout",
+    "stdout_file",
+    help="The transcript of standard output. Default: the newest batch's, of --case-id; its "
+    "standard error and its end are then known too.",
+)
 @path_option("--stderr", "stderr_file", help="The transcript of standard error.")
 @click.option(
     "--exit-code",
@@ -75,7 +83,7 @@ from routing_action.run.offered import read_index
 @format_option("json", "text")
 def command(
     agent: str,
-    stdout_file: Path,
+    stdout_file: Path | None,
     stderr_file: Path | None,
     exit_code: int,
     timed_out: bool,
@@ -96,6 +104,8 @@ def command(
     provider = find_provider(agent)
     case = _chosen_case(cases_file, case_id, tokens)
     end = RunEnd(exit_code=exit_code, timed_out=timed_out, stopped_early=stopped_early)
+    if stdout_file is None:
+        stdout_file, stderr_file, end = _find_stored(provider.name, case)
     context = ReadContext(
         skills_roots=roots, skills=read_index(skills, provider) if skills else NO_SKILLS
     )
@@ -118,6 +128,22 @@ def command(
         click.echo(json.dumps(describe_evaluation(evaluation), indent=2, ensure_ascii=False))
     failed = evaluation.verdict is not None and evaluation.verdict.status.value != "pass"
     return 1 if failed else 0
+
+
+def _find_stored(agent: str, case: Case | None) -> tuple[Path, Path, RunEnd]:
+    """The transcripts of a case's first trial in the newest batch, and how it ended."""
+    if case is None:
+        raise UsageError("--token needs a transcript", remedy="name it with --stdout FILE")
+    batch = find_newest_batch()
+    for row in read_results(batch / RESULTS_FILE).results:
+        if (row.agent, row.case_id) == (agent, case.case_id):
+            place = batch / TRANSCRIPTS / row.unit_run_id
+            end = RunEnd.by(row.ended_by, row.exit_code)
+            return place.with_suffix(".stdout"), place.with_suffix(".stderr"), end
+    raise UsageError(
+        f"the newest batch has no result of {case.case_id} on {agent}",
+        remedy="run that case, or name a transcript with --stdout FILE",
+    )
 
 
 def _chosen_case(

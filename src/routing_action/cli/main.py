@@ -16,6 +16,8 @@ from routing_action.report.terminal.plain_lines import plain_output
 
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
+_WHERE_THEY_ARE = (*_HIDDEN, "bot", "schema")
+"""What never looks for a repository above the current folder."""
 
 
 class _LazyGroup(click.Group):
@@ -43,8 +45,11 @@ class _LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="routing-action", message="%(prog)s %(version)s")
-def group() -> None:
+@click.pass_context
+def group(context: click.Context) -> None:
     """Prove which skill an agent CLI loads for a prompt, and gate changes on it."""
+    if context.invoked_subcommand not in _WHERE_THEY_ARE:
+        importlib.import_module("routing_action.cli.place").enter_root(context)
 
 
 def run_command(arguments: list[str]) -> int:

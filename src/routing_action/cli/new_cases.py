@@ -63,7 +63,8 @@ _skills_option = path_option("--skills", metavar="PATH", help=f"{SKILLS_HELP} {S
 @click.command("init")
 @config_option
 @path_option("--skills", required=True, metavar="PATH", help=SKILLS_HELP)
-@path_option("--output", default="cases.json", show_default=True, help="The new case file.")
+@path_option("--output", written=True, default="cases.json", show_default=True,
+             help="The new case file.")  # fmt: skip
 @path_option(
     "--baseline", default="provider-baseline.json", show_default=True, help="The new baseline."
 )
@@ -204,7 +205,8 @@ def _expect_passes(opened: OpenBaseline, case: CaseFields) -> None:
 @click.option("--skill", metavar="NAME", help="The skill that the queries are about. Default: the "
               "one that FILE names, else the skill whose folder FILE lies in.")  # fmt: skip
 @_skills_option
-@path_option("--output", default="cases.json", show_default=True, help="The new case file.")
+@path_option("--output", written=True, default="cases.json", show_default=True,
+             help="The new case file.")  # fmt: skip
 def import_triggers(
     trigger_file: Path, skill: str | None, skills: Path | None, output: Path
 ) -> int:

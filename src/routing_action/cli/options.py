@@ -12,25 +12,40 @@ from typing import Any, TypeVar
 
 import click
 
-from routing_action.agents.discovery import KnownAgents, all_providers, find_agents
+from routing_action.agents.discovery import (
+    DEFAULT_AGENTS,
+    KnownAgents,
+    all_providers,
+    find_agents,
+)
 from routing_action.agents.provider import Provider
+from routing_action.cli.place import TypedPath
+from routing_action.corpus.baseline import iterate_pairs
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.report.terminal.console import ConsoleStyle
 from routing_action.results.batch_folder import one_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+Agents = tuple[str, ...]
+
 _CONFIG, _AGENTS = f"{__name__}.config", f"{__name__}.agents"
 
+BASELINE_HELP = "The baseline. Default: provider-baseline.json, also below tests/agent-routing."
 CASES_HELP = "The case file. Default: cases.json, else tests/agent-routing/cases.json."
 
 
 def path_option(
-    *names: str, metavar: str = "FILE", **more: Any  # noqa: ANN401 - what click takes
-) -> Callable[[Command], Command]:  # fmt: skip
-    """An option that takes the path of a file, or of what `metavar` says."""
-    return click.option(*names, type=click.Path(path_type=Path), metavar=metavar, **more)
+    *names: str,
+    metavar: str = "FILE",
+    written: bool = False,
+    **more: Any,  # noqa: ANN401 - what click takes
+) -> Callable[[Command], Command]:
+    """An option that takes the path of a file, or of what `metavar` says; `written`: is made."""
+    kind = TypedPath(path_type=Path, written=written)
+    return click.option(*names, type=kind, metavar=metavar, **more)
 
 
 def format_option(
@@ -76,13 +91,12 @@ def known_agents() -> KnownAgents:
 
 def delta_option(command: Command) -> Command:
     """`--delta FILE`, which `compare` wrote."""
-    text = "What `compare --output FILE` wrote."
-    return path_option("--delta", "delta_file", default=Path("delta.json"), show_default=True,
-                       help=text)(command)  # fmt: skip
+    text = "What `compare` wrote. Default: delta.json of the newest batch."
+    return path_option("--delta", "delta_file", help=text)(command)
 
 
 def agents_option(
-    text: str = "The agent CLIs. Default: claude,codex,copilot.",
+    text: str = "The agent CLIs. Default: those of the baseline, else claude,codex,copilot.",
 ) -> Callable[[Command], Command]:
     """`--agents`, a list or given several times."""
     return click.option("--agents", multiple=True, metavar="NAMES", help=text)
@@ -132,6 +146,23 @@ def split_list(values: tuple[str, ...]) -> tuple[str, ...]:
 def find_provider(name: str) -> Provider:
     """The provider of a name, in any case."""
     return known_agents().find(name)
+
+
+def choose_agents(names: tuple[str, ...], cases: str, baseline: Path | None = None) -> Agents:
+    """The agents that were named, else those with entries beside the cases, else the default."""
+    named = split_list(names)
+    path = baseline or Path(cases).with_name(DEFAULT_BASELINE_FILES[0])
+    if not named and path.is_file():
+        entered = {agent: None for (_, agent), _ in iterate_pairs(read_baseline(path)[0])}
+        strange = [one for one in entered if fold(one) not in known_agents().providers]
+        if strange:
+            raise UsageError(
+                f"{path} has entries of {strange[0]!r}, and no agent has that name",
+                remedy="correct the name, describe the agent in routing.toml, or use --agents",
+            )
+        named = tuple(one for one in DEFAULT_AGENTS if one in entered)
+        named += tuple(one for one in entered if one not in DEFAULT_AGENTS)
+    return tuple(find_provider(name).name for name in named) or DEFAULT_AGENTS
 
 
 def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:

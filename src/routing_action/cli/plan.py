@@ -10,11 +10,10 @@ from typing import Any
 
 import click
 
-from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.cli.options import (
     cases_option,
+    choose_agents,
     config_option,
-    find_provider,
     format_option,
     known_agents,
     path_option,
@@ -87,7 +86,7 @@ def command(
 ) -> int:
     """Show what a run would do: its units, and the shards of a job matrix. Starts nothing."""
     corpus = read_cases(cases_file or find_cases_file(Path()))
-    names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
+    names = choose_agents(agents, corpus.file, baseline)
     selection = Selection(
         names, split_list(case_ids), split_list(categories), sample, seed_for(sample, seed), trials
     )

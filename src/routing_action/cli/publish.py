@@ -10,6 +10,7 @@ import click
 from routing_action.action.post import marker_for, open_github, post
 from routing_action.action.publish import mark_origin
 from routing_action.cli.options import delta_option, path_option, templates_option
+from routing_action.cli.place import find_delta
 from routing_action.errors import ExitCode, GitHubError, UsageError
 from routing_action.gate.deltas import read_delta
 from routing_action.github.comments import CommentMode, is_key
@@ -34,10 +35,13 @@ TOKEN_VARIABLE = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 @templates_option
 @click.option("--report-url", default="", metavar="URL", help="Where the full report is.")
 @path_option(
-    "--dry-run", metavar="DIR", help="Write each payload into this folder, and post nothing."
+    "--dry-run",
+    metavar="DIR",
+    written=True,
+    help="Write each payload into this folder, and post nothing.",
 )
 def command(
-    delta_file: Path,
+    delta_file: Path | None,
     comment_mode: str,
     key: str,
     templates: Path | None,
@@ -55,7 +59,7 @@ def command(
             f"--key {key!r}: cannot stand in a comment's marker",
             remedy="use letters, digits, `.`, `_` and `-`, at most 80 of them",
         )
-    delta = read_delta(delta_file)
+    delta = read_delta(delta_file or find_delta())
     context = read_context(os.environ)
     if context.event_name == "workflow_run":
         delta = mark_origin(delta, context)

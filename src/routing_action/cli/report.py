@@ -14,19 +14,22 @@ from routing_action.cli.options import (
     stdout_style,
     templates_option,
 )
-from routing_action.errors import UsageError
+from routing_action.cli.place import find_delta, from_here
 from routing_action.files.atomic import write_atomically
-from routing_action.gate.deltas import read_delta
+from routing_action.gate.deltas import DELTA_FILE, read_delta
 from routing_action.gate.model import Delta
 from routing_action.github.context import read_context
 from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import (
+    HTML_FILE,
+    JUNIT_FILE,
     render_all,
     write_html_file,
     write_junit_file,
     write_reports,
 )
 from routing_action.report.terminal.console import render_delta_text
+from routing_action.results.batch_folder import RESULTS_FILE
 
 _FILES = ("html", "junit")
 
@@ -39,14 +42,25 @@ _FILES = ("html", "junit")
     "results",
     multiple=True,
     metavar="PATH",
-    help="The results that were compared, for the units in HTML and JUnit (repeatable).",
+    help="The batches that were compared, for the units in HTML and JUnit (repeatable: of each "
+    "pair the newest counts). Default: the delta's own batch.",
 )
 @format_option("text", "comment", "summary", *_FILES)
-@path_option("--output", help="Write here instead of stdout; html and junit need it.")
-@path_option("--output-dir", "folder", metavar="DIR", help="Write every report into this folder.")
+@path_option(
+    "--output",
+    written=True,
+    help="Write here instead of stdout. Default of html and junit: a file beside the delta.",
+)
+@path_option(
+    "--output-dir",
+    "folder",
+    metavar="DIR",
+    written=True,
+    help="Write every report into this folder.",
+)
 @templates_option
 def command(
-    delta_file: Path,
+    delta_file: Path | None,
     results: tuple[Path, ...],
     output_format: str,
     output: Path | None,
@@ -57,13 +71,18 @@ def command(
 
     Inside a workflow run the reports link to the run, the commit and the case file.
     """
-    delta = read_delta(delta_file)
+    file = delta_file or _find_delta(results)
+    results = results or _find_results(file)
+    delta = read_delta(file)
     place = read_context(os.environ).links("routing")
     if folder is not None:
         _warn(write_reports(delta, folder, place, results=results, templates=templates))
         click.echo(str(folder))
     elif output_format in _FILES:
-        _write_file(output_format, output, delta, place, results, templates)
+        target = output or file.with_name(HTML_FILE if output_format == "html" else JUNIT_FILE)
+        _write_file(output_format, target, delta, place, results, templates)
+        if output is None:
+            click.echo(from_here(target))
     else:
         text = _render(output_format, delta, place, templates)
         if output is None:
@@ -73,16 +92,31 @@ def command(
     return 0
 
 
+def _find_delta(results: tuple[Path, ...]) -> Path:
+    """The newest delta beside the named results, else the newest batch's."""
+    folders = [path if path.is_dir() else path.parent for path in results]
+    return find_delta(max(folders, key=_age_of_delta, default=None))
+
+
+def _age_of_delta(folder: Path) -> float:
+    file = folder / DELTA_FILE
+    return file.stat().st_mtime if file.is_file() else 0
+
+
+def _find_results(delta: Path) -> tuple[Path, ...]:
+    """The results beside a delta, which it is about."""
+    beside = delta.with_name(RESULTS_FILE)
+    return (beside,) if beside.is_file() else ()
+
+
 def _write_file(
     output_format: str,
-    output: Path | None,
+    output: Path,
     delta: Delta,
     place: RunLinks,
     results: tuple[Path, ...],
     templates: Path | None,
 ) -> None:
-    if output is None:
-        raise UsageError(f"--format {output_format} needs a file", remedy="add --output FILE")
     if output_format == "html":
         _warn(write_html_file(output, delta, place, results, templates))
     else:

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
+from routing_action.agents.discovery import all_providers
 from routing_action.cli.options import (
-    find_provider,
+    choose_agents,
     known_agents,
     parse_pairs,
     seed_for,
@@ -148,16 +148,15 @@ def _shard(text: str | None) -> str | None:
 
 
 def _plan(given: Given, recordings: ReplaySet | None) -> Plan:
-    chosen = split_list(given["agents"])
+    corpus = read_cases(_cases_file(given["cases_file"], given["replay"]))
     selection = Selection(
-        agents=tuple(find_provider(name).name for name in chosen) or DEFAULT_AGENTS,
+        agents=choose_agents(given["agents"], corpus.file),
         case_ids=split_list(given["case_ids"]),
         categories=split_list(given["categories"]),
         sample=given["sample"],
         seed=seed_for(given["sample"], given["seed"]),
         trials=given["trials"] or (recordings.trials if recordings else 1),
     )
-    corpus = read_cases(_cases_file(given["cases_file"], given["replay"]))
     return build_plan(corpus, selection, known_agents().providers)
 
 
@@ -186,6 +185,7 @@ def _pinned(plan: Plan, settings: RunSettings) -> tuple[str, ...]:
     seed = plan.selection.seed
     return (
         f"--cases={plan.corpus.file}",
+        f"--agents={','.join(plan.selection.agents)}",
         f"--trials={plan.selection.trials}",
         f"--max-parallel={settings.limits.max_parallel}",
         *([] if seed is None else [f"--seed={seed}"]),

@@ -15,6 +15,7 @@ from routing_action.cli.options import (
     selection_options,
     subagents_option,
 )
+from routing_action.cli.place import TypedPath
 from routing_action.corpus.units import DEFAULT_OUTPUT_MB
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
 from routing_action.run.settings import parse_positive
@@ -136,12 +137,13 @@ _OPTIONS = (
     path_option(
         "--artifacts-root",
         metavar="DIR",
+        written=True,
         default=DEFAULT_ARTIFACTS_ROOT,
         show_default=True,
         help="Every batch gets a folder of its own in here.",
     ),
-    path_option("--output", help="Write results.json here too."),
-    path_option("--proof-log", help="Write the proof log here too."),
+    path_option("--output", written=True, help="Write results.json here too."),
+    path_option("--proof-log", written=True, help="Write the proof log here too."),
     click.option(
         "--enable-log-scan/--disable-log-scan",
         "log_scan",
@@ -178,6 +180,7 @@ _OPTIONS = (
     ),
     click.option(
         "--replay",
+        type=TypedPath(path_type=str),
         is_flag=False,
         flag_value=DEFAULT_REPLAY,
         metavar="DIR",
@@ -196,9 +199,10 @@ _OPTIONS = (
     click.option("--attempt", type=click.IntRange(min=1), default=1, hidden=True),
     click.option("--shard", metavar="I/N", help="Which shard this is; stored in the results."),
     format_option(help="What stdout gets at the end."),
-    path_option("--batch-file", hidden=True, help="Write the folder here."),
+    path_option("--batch-file", written=True, hidden=True, help="Write the folder here."),
     click.option(
         "--resume",
+        type=TypedPath(path_type=str),
         metavar="BATCH",
         help="Continue a batch that was killed or interrupted: its id, or its folder.",
     ),

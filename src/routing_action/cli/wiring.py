@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from routing_action.cli.options import stdout_style
+from routing_action.cli.place import program_here
 from routing_action.corpus.baseline import Baseline
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import DocumentError
@@ -29,7 +30,6 @@ from routing_action.report.terminal.console import render_console
 from routing_action.results.batch_folder import BatchFolder, render_results
 from routing_action.results.journal import JOURNAL_FILE, Journal
 from routing_action.results.read import read_results
-from routing_action.results.rerun import run_program
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
 from routing_action.run.lifecycle import Ports, Stop, new_uuid
@@ -140,7 +140,7 @@ def show_batch(
             batch.results,
             reason=batch.reason,
             artifacts=str(batch.folder.path),
-            program=run_program(),
+            program=program_here(),
             style=stdout_style(environ),
         )
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -12,6 +12,7 @@ from routing_action.errors import DocumentError
 from routing_action.files.json_slips import find_conflict, find_repeated_key, find_slip
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_COMMA = re.compile(r"\A\s*,")
 _DIGITS = re.compile(r"\d{1000}")
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -116,6 +117,17 @@ class JsonText:
     def end_of(self, offset: int) -> int:
         """The offset behind the value that begins at another one."""
         return _DECODER.raw_decode(self.text, offset)[1]
+
+    def without(self, offset: int, keys: Collection[str | int]) -> str:
+        """The text without some members of the object at or after an offset; the rest stays."""
+        start = _skip_space(self.text, offset)
+        end, kept = start + 1, ""
+        for key, at in self.members(start):
+            _, stop = _DECODER.raw_decode(self.text, at)
+            if key not in keys:
+                kept += self.text[end:stop] if kept else _COMMA.sub("", self.text[end:stop])
+            end = stop
+        return self.text[: start + 1] + kept + self.text[end:]
 
     def find(self, path: Sequence[str | int]) -> tuple[int, bool]:
         """The offset of the value at a path, or of its nearest parent; and which it is."""

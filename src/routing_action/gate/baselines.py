@@ -8,14 +8,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from routing_action.corpus.baseline import Baseline, BaselineEntry, MadeWith, Pair, Status
+from routing_action.corpus.baseline import (
+    Baseline,
+    BaselineEntry,
+    MadeWith,
+    Pair,
+    Status,
+    iterate_pairs,
+)
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
@@ -96,10 +103,17 @@ class OpenBaseline:
     def write(self, entries: Baseline) -> None:
         """Write other entries in one step; the same ones leave the file alone.
 
-        A symbolic link stays one: what it leads to is written.
+        Where entries are only removed, the others stay as they are laid out. A symbolic link stays
+        one: what it leads to is written.
         """
-        if entries != self.entries:
-            write_atomically(Path(os.path.realpath(self.path)), render_baseline(entries))
+        if entries == self.entries:
+            return
+        before, after = dict(iterate_pairs(self.entries)), dict(iterate_pairs(entries))
+        if self.text is not None and after.items() <= before.items():
+            text = _remove(self.text, before.keys() - after.keys())
+        else:
+            text = render_baseline(entries)
+        write_atomically(Path(os.path.realpath(self.path)), text)
 
 
 def open_baseline(path: Path) -> OpenBaseline:
@@ -130,6 +144,20 @@ def render_baseline(baseline: Baseline) -> str:
         for case_id, entries in sorted(baseline.items())
     }
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+
+
+def _remove(text: str, pairs: Collection[Pair]) -> str:
+    """The text of a file without some entries, and without cases that have none left."""
+    document = JsonText("", text)
+    empty = []
+    for case_id, at in reversed(list(document.members(0))):
+        agents = [str(agent) for agent, _ in document.members(at)]
+        gone = [agent for agent in agents if (str(case_id), agent) in pairs]
+        if len(gone) == len(agents):
+            empty.append(case_id)
+        elif gone:
+            text = JsonText("", text).without(at, gone)
+    return JsonText("", text).without(0, empty)
 
 
 def _fields(entry: BaselineEntry) -> dict[str, Any]:

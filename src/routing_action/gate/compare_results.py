@@ -32,7 +32,7 @@ from routing_action.results.find import (
     read_unmeasured,
     split_attempts,
 )
-from routing_action.results.measured import MeasuredBatch
+from routing_action.results.measured import MeasuredBatch, keep_newest
 from routing_action.results.read import read_batches, read_results
 
 
@@ -40,6 +40,7 @@ from routing_action.results.read import read_batches, read_results
 class Judgement:
     """What is to be judged, by which files, and how strictly; paths are as the caller gave them.
 
+    `folders` are searched; of the batches that `files` name, the newest one's count of each pair.
     `merge_base_of`, `baseline_ref` and `base_file` exclude each other. `allow_none` takes folders
     without any result as what they are, legs that were all lost; without it they are an error.
     `last_attempt` is the run's own: no leg has a later one. `earlier` are results of other runs,
@@ -198,6 +199,8 @@ def _read(asked: Judgement, marked: bool) -> tuple[Sequence[MeasuredBatch], Sequ
         return [], []
     files, older = split_attempts(find_result_files((*asked.folders, *asked.files)))
     batches = read_batches(files)
+    if not asked.folders:
+        batches = keep_newest(batches)
     damaged = []
     for file in older:
         try:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from routing_action.corpus.baseline import Status
 from routing_action.gate.rules import Comparison, DeltaKind
+from routing_action.gate.wording import count
+from routing_action.results.measured import MEASURED_FLOOR
 
 
 class Conclusion(StrEnum):
@@ -62,7 +66,8 @@ _NOUNS = {
 def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate:
     """Red for any gating row or error; neutral where something was not measured; else green.
 
-    `doubt` says what was left out that can have changed; empty where nothing was.
+    Also red where too little was measured, whatever the baseline expects of it. `doubt` says
+    what was left out that can have changed; empty where nothing was.
     """
     red: Counter[DeltaKind] = Counter(row.kind for row in comparison.rows if row.gates)
     kinds = Counter(row.kind for row in comparison.rows)
@@ -73,13 +78,31 @@ def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate
     reasons = (*comparison.errors, *(_count(red[kind], kind) for kind in DeltaKind if red[kind]))
     if reasons:
         return Gate(Conclusion.FAILURE, reasons)
-    known = [row for row in comparison.rows if row.measured or row.kind is DeltaKind.UNMEASURED]
-    if not known:
-        return Gate(Conclusion.FAILURE, ("nothing was measured",))
+    if lack := _find_lack(comparison):
+        return Gate(Conclusion.FAILURE, (lack,))
     unmeasured = kinds[DeltaKind.UNMEASURED]
     open_ones = (_count(unmeasured, DeltaKind.UNMEASURED) if unmeasured else "", doubt)
     reasons = tuple(filter(None, open_ones))
     return Gate(Conclusion.NEUTRAL if reasons else Conclusion.SUCCESS, reasons)
+
+
+def _find_lack(comparison: Comparison) -> str:
+    """Why too little was measured to be green; "" where enough was, or a marker says why not."""
+    got = [row.got for row in comparison.rows if row.got]
+    if not got:
+        is_marked = any(row.kind is DeltaKind.UNMEASURED for row in comparison.rows)
+        return "" if is_marked else "nothing was measured"
+    if is_enough(got):
+        return ""
+    known = len(got) - got.count(Status.INFRA_ERROR)
+    return f"only {known} of {count(len(got), 'pair')} could be measured"
+
+
+def is_enough(got: Iterable[Status | None]) -> bool:
+    """True where of the pairs with a result, at least one, enough could be measured."""
+    found = [status for status in got if status]
+    known = len(found) - found.count(Status.INFRA_ERROR)
+    return known > 0 and known >= MEASURED_FLOOR * len(found)
 
 
 def _count(number: int, kind: DeltaKind) -> str:

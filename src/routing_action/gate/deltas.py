@@ -9,6 +9,7 @@ from routing_action.files.documents import read_text, validate
 from routing_action.files.json_text import JsonText
 from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
 
+DELTA_FILE = "delta.json"
 MAX_DELTA_BYTES = 256 * 2**20
 _REMEDY = "write it again: `routing-action compare --results-dir DIR --output FILE`"
 

@@ -33,12 +33,16 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happens to one pair, in words; `entry` is what is written where anything is."""
+    """What happens to one pair, in words; `entry` is what is written where anything is.
+
+    `lowers`: it asks for less than before.
+    """
 
     pair: Pair
     sign: Sign
     text: str
     entry: BaselineEntry | None = None
+    lowers: bool = False
 
     def __str__(self) -> str:
         """A line: sign, case, provider and what happens."""
@@ -141,7 +145,9 @@ def _lower(entry: BaselineEntry, measured: MeasuredPair, wishes: Wishes) -> Step
     if not wishes.accept:
         what = f"expected {entry.expected_status.value}, got {_got(measured)}"
         return Step(
-            measured.pair, Sign.REJECTED, f"{what}; lower it with --accept-regression --reason TEXT"
+            measured.pair,
+            Sign.REJECTED,
+            f'{what}; lower it with --accept-regression --reason "WHY"',
         )
     changed = entry.model_copy(
         update={
@@ -151,7 +157,7 @@ def _lower(entry: BaselineEntry, measured: MeasuredPair, wishes: Wishes) -> Step
             "made_with": _made_with(measured, wishes, entry.made_with),
         }
     )
-    return Step(measured.pair, Sign.CHANGED, _change(entry, changed), changed)
+    return Step(measured.pair, Sign.CHANGED, _change(entry, changed), changed, lowers=True)
 
 
 def _lowered(entry: BaselineEntry, measured: MeasuredPair) -> Status:
@@ -229,4 +235,6 @@ def _change(old: BaselineEntry, new: BaselineEntry) -> str:
         parts.append(f"{old.expected_status.value} -> {new.expected_status.value}")
     if old.allow_timeout is not new.allow_timeout:
         parts.append("allow_timeout -> true")
+    if new.reason and old.reason != new.reason:
+        parts.append(f'reason "{new.reason}"')
     return ", ".join(parts)

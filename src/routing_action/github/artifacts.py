@@ -32,6 +32,8 @@ _PAUSES = (1.0, 2.0, None)
 _CHUNK = 2**18
 _WAIT_SECONDS = 60
 _TOTAL_SECONDS = 600
+# A name becomes a folder.
+_NO_FOLDER = re.compile(r"[^\w .,+=@-]")
 _DIGEST = re.compile(r"sha256:(?P<hex>[0-9a-f]{64})")
 
 
@@ -56,7 +58,36 @@ def fetch_artifact(
     `head_sha`, has expired, is not what was uploaded, is too large or cannot be unpacked safely;
     ApiError where GitHub does not give it.
     """
-    one = _find_newest(repository, run_id, name, head_sha)
+    pattern = re.compile(rf"(?P<key>{re.escape(name)})-a(?P<attempt>[1-9][0-9]{{0,5}})")
+    found = _find_newest(repository, run_id, pattern, head_sha)
+    if not found:
+        raise DocumentError(
+            f"uploaded no report called {name}-a...",
+            file=f"run {run_id}",
+            remedy="see whether its aggregation ran, and has the same `key`",
+        )
+    return _bring(repository, found[name], folder)
+
+
+def fetch_results(
+    repository: Repository, run_id: int, pattern: re.Pattern[str], folder: Path
+) -> None:
+    """Unpack the newest attempt of each leg's results of a run into folders below `folder`.
+
+    `pattern` has the groups `key` and `attempt`. Raises as `fetch_artifact` does.
+    """
+    found = _find_newest(repository, run_id, pattern)
+    if not found:
+        raise DocumentError(
+            "uploaded no results (routing-results-...)",
+            file=f"run {run_id}",
+            remedy="give the run that measured: its id stands in its address, after /runs/",
+        )
+    for one in found.values():
+        _bring(repository, one, folder)
+
+
+def _bring(repository: Repository, one: Artifact, folder: Path) -> Path:
     if one.expired:
         raise DocumentError("has expired", file=one.name, remedy="run the job again")
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,28 +101,26 @@ def fetch_artifact(
     return folder / one.name
 
 
-def _find_newest(repository: Repository, run_id: int, name: str, head_sha: str) -> Artifact:
+def _find_newest(
+    repository: Repository, run_id: int, pattern: re.Pattern[str], head_sha: str = ""
+) -> dict[str, Artifact]:
+    """The highest attempt of each key among the artifacts of such a name."""
     from github.Artifact import Artifact  # noqa: PLC0415 - slow to import
     from github.PaginatedList import PaginatedList  # noqa: PLC0415
 
-    pattern = re.compile(rf"{re.escape(name)}-a([1-9][0-9]{{0,5}})")
     address = f"{repository.url}/actions/runs/{run_id}/artifacts"
-    found: dict[int, Artifact] = {}
+    found: dict[str, tuple[int, Artifact]] = {}
     with asking(f"list the artifacts of run {run_id}", "actions: read"):
         for one in PaginatedList(Artifact, repository.requester, address, list_item="artifacts"):
             match = pattern.fullmatch(one.name or "")
-            if match is None:
+            if match is None or _NO_FOLDER.search(one.name):
                 continue
-            if one.workflow_run.head_sha != head_sha:
+            if head_sha and one.workflow_run.head_sha != head_sha:
                 raise _error(one.name, f"is not of commit {head_sha}")
-            found[int(match[1])] = one
-    if not found:
-        raise DocumentError(
-            f"uploaded no report called {name}-a...",
-            file=f"run {run_id}",
-            remedy="see whether its aggregation ran, and has the same `key`",
-        )
-    return found[max(found)]
+            attempt = int(match["attempt"])
+            if attempt >= found.get(match["key"], (0,))[0]:
+                found[match["key"]] = attempt, one
+    return {key: one for key, (_, one) in found.items()}
 
 
 def _download(repository: Repository, one: Artifact, file: Path) -> str:

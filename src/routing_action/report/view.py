@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
-from routing_action.gate.conclusion import Conclusion
+from routing_action.gate.conclusion import Conclusion, is_enough
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
@@ -45,7 +45,7 @@ _TITLES = {
     GateOutcome.FAILED: "Routing gate failed",
     GateOutcome.ERROR: "Routing could not be judged",
     GateOutcome.NOT_MEASURED: "Routing was not fully measured",
-    GateOutcome.PARTIAL: "Routing is as expected",
+    GateOutcome.PARTIAL: "Routing is as expected where it was measured",
     GateOutcome.UNVERIFIED: "Routing is as expected",
     GateOutcome.NOT_COMPARABLE: "Routing passed, but with another CLI or model than the baseline",
     GateOutcome.NO_BASELINE: "Routing has no baseline to compare with yet",
@@ -77,7 +77,7 @@ def _why_red(delta: Delta) -> GateOutcome:
     if kinds or delta.errors:
         return GateOutcome.ERROR
     unmeasured = any(row.kind is DeltaKind.UNMEASURED for row in delta.rows)
-    lacks = unmeasured or not is_measured(delta)
+    lacks = unmeasured or not is_enough([row.got for row in delta.rows])
     return GateOutcome.NOT_MEASURED if lacks else GateOutcome.FAILED
 
 
@@ -96,8 +96,8 @@ def _lacks_baseline(delta: Delta) -> bool:
 
 
 def is_measured(delta: Delta) -> bool:
-    """True where any pair has a result."""
-    return any(row.got for row in delta.rows)
+    """True where any pair has a result that says something of routing."""
+    return any(row.got not in (None, Status.INFRA_ERROR) for row in delta.rows)
 
 
 def find_title(delta: Delta) -> str:

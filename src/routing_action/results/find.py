@@ -19,6 +19,7 @@ from routing_action.errors import DocumentError
 from routing_action.files.documents import read_text, validate
 from routing_action.files.json_text import JsonText
 from routing_action.results.batch_folder import RESULTS_FILE
+from routing_action.results.model import Options
 
 ARTIFACT = re.compile(r"routing-results-(?P<key>.+)-a(?P<attempt>[1-9]\d{0,5})")
 MARKER_FILE = "not-measured.json"
@@ -96,10 +97,29 @@ def _refuse(error: OSError) -> None:
     )
 
 
+def list_batches(root: Path) -> list[Path]:
+    """The batches of an artifacts root that have results, the one with the newest first."""
+    found = [path for path in root.glob(f"*/{RESULTS_FILE}") if path.is_file()]
+    return [path.parent for path in sorted(found, key=_age)]
+
+
+def _age(path: Path) -> tuple[float, str]:
+    return -path.stat().st_mtime, str(path)
+
+
 def find_artifact(path: Path) -> Path | None:
     """The outermost artifact folder that a file lies in."""
     parents = reversed(path.absolute().parents)
     return next((one for one in parents if ARTIFACT.fullmatch(one.name)), None)
+
+
+def name_batch(path: Path, options: Options) -> tuple[str, int]:
+    """The key and attempt of a batch: its artifact's, else those that it was planned with."""
+    artifact = find_artifact(path)
+    match = ARTIFACT.fullmatch(artifact.name) if artifact else None
+    if match:
+        return match["key"], int(match["attempt"])
+    return options.matrix_key or ",".join(options.agents), options.attempt
 
 
 def split_attempts(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:

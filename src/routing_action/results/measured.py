@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.results.model import MeasuredRow, OfferedSkill, Options, judge_trials
+
+MEASURED_FLOOR = 0.5
+"""Where less than this share of the pairs was measured, that says too little to be green."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class MeasuredBatch:
     skills: tuple[OfferedSkill, ...]
     rows: tuple[MeasuredRow, ...]
     artifact: str = ""
+    generated_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,21 @@ def _split(batches: Sequence[MeasuredBatch]) -> tuple[list[MeasuredBatch], list[
         [batch for batch in ordered if batch.attempt == best[batch.key]],
         [batch for batch in ordered if batch.attempt < best[batch.key]],
     )
+
+
+def keep_newest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
+    """Batches that a person named together: of each pair only the newest one's trials are left.
+
+    So a rerun of some pairs completes an earlier batch. Attempts of a leg stay what they are.
+    """
+    alone = [batch if batch.artifact else replace(batch, key=batch.file) for batch in batches]
+    latest, kept = _split(alone)
+    newer: set[Pair] = set()
+    for batch in sorted(latest, key=lambda one: one.generated_at.rstrip("Z"), reverse=True):
+        rows = tuple(row for row in batch.rows if (row.case_id, row.agent) not in newer)
+        newer |= {(row.case_id, row.agent) for row in rows}
+        kept.append(replace(batch, rows=rows))
+    return kept
 
 
 def _group(batch: MeasuredBatch) -> dict[Pair, list[MeasuredRow]]:

@@ -13,15 +13,15 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, find_fault, name_field, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.results.find import (
-    ARTIFACT,
     NO_RESULTS,
     find_artifact,
     find_result_files,
+    name_batch,
     split_attempts,
 )
 from routing_action.results.measured import MeasuredBatch
@@ -29,7 +29,6 @@ from routing_action.results.model import (
     SCHEMA_VERSION,
     BatchHead,
     MeasuredRow,
-    Options,
     Results,
     UnitResult,
     summarise,
@@ -80,14 +79,23 @@ def read_batches(paths: Sequence[Path]) -> list[MeasuredBatch]:
 
 
 def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResult]]]:
-    """The rows of each file that `read_batches` would find; of each key the highest attempt's."""
+    """The rows of each file that `read_batches` would find; of each key the highest attempt's.
+
+    Of batches beside each other, which are no artifacts, the newest one's of each pair.
+    """
     files, _ = split_attempts(find_result_files(paths))
+    owners: dict[Pair, Path] = {}
     if len(files) > 1:
-        named = [(file, *name_batch(file, _open(file, _WHOLE)[0].options)) for file in files]
+        heads = {file: _open(file, _WHOLE)[0] for file in files}
+        named = [(file, *name_batch(file, head.options)) for file, head in heads.items()]
         best = {key: attempt for _, key, attempt in sorted(named, key=lambda one: one[2])}
         files = [file for file, key, attempt in named if attempt == best[key]]
+        alone = [file for file in files if find_artifact(file) is None]
+        for file in sorted(alone, key=lambda one: heads[one].generated_at_utc.rstrip("Z")):
+            owners |= {(pair.case_id, pair.agent): file for pair in heads[file].pairs}
     for file in files:
-        yield file, _open(file, _WHOLE)[1]
+        rows = _open(file, _WHOLE)[1]
+        yield file, (row for row in rows if owners.get((row.case_id, row.agent), file) == file)
 
 
 def _read_batch(path: Path) -> MeasuredBatch:
@@ -106,7 +114,8 @@ def _read_batch(path: Path) -> MeasuredBatch:
             remedy=_DAMAGED,
         )
     content = (head.complete, head.options, head.skills, rows)
-    return MeasuredBatch(str(path), key, attempt, *content, str(artifact or ""))
+    told = (str(artifact or ""), head.generated_at_utc)
+    return MeasuredBatch(str(path), key, attempt, *content, *told)
 
 
 def _check_artifacts(batches: Sequence[MeasuredBatch]) -> None:
@@ -169,15 +178,6 @@ def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
                 field=f"results[{place}].{name}",
                 remedy=_DAMAGED,
             )
-
-
-def name_batch(path: Path, options: Options) -> tuple[str, int]:
-    """The key and attempt of a batch: its artifact's, else those that it was planned with."""
-    artifact = find_artifact(path)
-    match = ARTIFACT.fullmatch(artifact.name) if artifact else None
-    if match:
-        return match["key"], int(match["attempt"])
-    return options.matrix_key or ",".join(options.agents), options.attempt
 
 
 def _open(path: Path, model: TypeAdapter[list[Row]]) -> tuple[BatchHead, Iterator[Row]]:

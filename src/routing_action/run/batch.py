@@ -14,6 +14,7 @@ from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
 from routing_action.results.batch_folder import BatchFolder
 from routing_action.results.journal import Header, Journal
+from routing_action.results.measured import MEASURED_FLOOR
 from routing_action.results.model import (
     Options,
     PairSummary,
@@ -37,9 +38,6 @@ from routing_action.run.settings import (
     missing_record_flag,
 )
 from routing_action.run.unit import Parts, UnitRunner
-
-MEASURED_FLOOR = 0.5
-"""A run of which less than this share of pairs was measured says too little to be green."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from routing_action.action.inputs import (
     variable,
 )
 from routing_action.errors import UsageError
-from routing_action.results.find import ARTIFACT
-from routing_action.results.read import name_batch
+from routing_action.results.find import ARTIFACT, name_batch
 from tests.support.result_rows import make_results
 
 

@@ -61,7 +61,8 @@ def test_a_plan_is_asked_for_as_json() -> None:
     )
     expected = ["plan", "--agents=claude,codex", "--shards=4", "--changed-from=main"]
     assert plan_arguments(inputs) == [*expected, "--results=r.json", "--format=json"]
-    assert plan_arguments(Inputs({})) == ["plan", "--format=json"]
+    every = "--agents=claude,codex,copilot"  # never those that the change's own baseline names
+    assert plan_arguments(Inputs({})) == ["plan", every, "--format=json"]
 
 
 def test_durations_come_from_files_and_from_folders_around_them(tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_durations_come_from_files_and_from_folders_around_them(tmp_path: Path) 
         (tmp_path / name / "results.json").touch()
     inputs = given_inputs(durations=f"{tmp_path}\nx.json")
     found = [tmp_path / "a" / "results.json", tmp_path / "b" / "results.json", Path("x.json")]
-    assert plan_arguments(inputs)[1:-1] == [f"--results={path}" for path in found]
+    assert plan_arguments(inputs)[2:-1] == [f"--results={path}" for path in found]
 
 
 def missing(**environ: str) -> dict[str, str]:

@@ -35,3 +35,24 @@ def test_what_is_no_list_has_no_items() -> None:
     assert document.lines_of_items(["cases"]) == []
     assert document.lines_of_items(["other"]) == []
     assert document.lines_of_items(["cases", "a"]) == [1]
+
+
+@given(
+    st.dictionaries(st.text(max_size=3), VALUES, max_size=6),
+    st.sets(st.integers(0, 5)),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from([",", ", ", " ,\n"]),
+)
+def test_members_are_cut_out_and_nothing_else(
+    value: dict[str, object], places: set[int], indent: int | None, comma: str
+) -> None:
+    """However a file is laid out, what is left has its values, its order and its spelling."""
+    text = json.dumps({"a": 1, "of": value}, indent=indent, separators=(comma, ":"))
+    cut = [key for place, key in enumerate(value) if place in places]
+    document = JsonText("f", text)
+    at = dict(document.members(0))["of"]
+    left = json.loads(document.without(at, cut))
+    expected = {key: one for key, one in value.items() if key not in cut}
+    assert left == {"a": 1, "of": expected}
+    assert list(left["of"]) == list(expected)
+    assert document.without(at, []) == text

@@ -276,6 +276,32 @@ def test_nothing_measured_at_all_is_red() -> None:
     assert decide_gate(judge([], {}), Policy()).reasons == ("nothing was measured",)
 
 
+@pytest.mark.parametrize("neutral", [False, True])
+@pytest.mark.parametrize(
+    ("was", "infra", "others", "is_green"),
+    [
+        ("fail", 10, 0, False),
+        ("infra_error", 10, 0, False),
+        ("fail", 3, 2, False),
+        ("infra_error", 2, 2, True),
+        ("fail", 1, 2, True),
+    ],
+)
+def test_less_than_half_measured_is_never_green(
+    was: Word, infra: int, others: int, is_green: bool, neutral: bool
+) -> None:
+    """Whatever the baseline expects of pairs that could not be measured, and of lost legs."""
+    pairs: dict[tuple[str, str], tuple[str, Word]] = {
+        **{(f"i{number}", "claude"): (was, "infra_error") for number in range(infra)},
+        **{(f"o{number}", "claude"): ("pass", "pass") for number in range(others)},
+    }
+    found = gate(pairs, unmeasured_fails=not neutral)
+    assert (found.conclusion is Conclusion.SUCCESS) == is_green
+    if not is_green:
+        said = f"only {others} of {infra + others} pairs could be measured"
+        assert found == Gate(Conclusion.FAILURE, (said,))
+
+
 STATUSES = st.sampled_from(["pass", "fail", "infra_error"])
 PAIRS = st.tuples(st.sampled_from("abcd"), st.sampled_from(["claude", "codex"]))
 TABLES = st.dictionaries(PAIRS, st.tuples(STATUSES, STATUSES), min_size=1)

@@ -52,9 +52,10 @@ def _rows(
 ) -> Iterator[tuple[MeasuredBatch, UnitResult]]:
     """The whole rows of some cases; files that hold none of them are not read again."""
     for batch in batches:
-        if any(row.case_id in names for row in batch.rows):
+        asked = {row.unit_run_id for row in batch.rows if row.case_id in names}
+        if asked:
             for _, rows in stream_rows((Path(batch.file),)):
-                yield from ((batch, row) for row in rows if row.case_id in names)
+                yield from ((batch, row) for row in rows if row.unit_run_id in asked)
 
 
 def _judge(

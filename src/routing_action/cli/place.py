@@ -1,0 +1,139 @@
+"""Where a person stands: in a subfolder of a repository a command works as it does in the root.
+
+Paths that are typed are taken from the person's folder, and so are paths that are printed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
+from routing_action.corpus.units import DEFAULT_CONFIG_FILE
+from routing_action.errors import UsageError
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
+from routing_action.gate.deltas import DELTA_FILE
+from routing_action.report.escape import printable
+from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT, RESULTS_FILE
+from routing_action.results.find import list_batches
+from routing_action.results.rerun import RUN_PROGRAM, run_program
+
+_HERE = f"{__name__}.here"
+_OWN = (
+    *DEFAULT_CASE_FILES,
+    *DEFAULT_BASELINE_FILES,
+    DEFAULT_CONFIG_FILE,
+    str(DEFAULT_ARTIFACTS_ROOT),
+)
+"""What shows that a folder is one to work in."""
+
+
+def enter_root(context: click.Context) -> None:
+    """Work in the root of the repository, where its files are and none are in this folder."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        return
+    top = next((one for one in (here, *here.parents) if os.path.lexists(one / ".git")), here)
+    if top == here or _has_files(here) or not _has_files(top):
+        return
+    context.meta[_HERE] = here
+    context.call_on_close(lambda: os.chdir(here))
+    os.chdir(top)
+    root = printable(os.path.relpath(top, here))
+    click.echo(f"routing-action: working in {root}, the root of the repository", err=True)
+
+
+def _has_files(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _OWN)
+
+
+def _find_here(context: click.Context | None) -> Path | None:
+    """The folder that the person left for the root; None where it is the current one."""
+    here: Path | None = context.meta.get(_HERE) if context else None
+    return here
+
+
+class TypedPath(click.Path):
+    """A path as a person typed it; one that is read is also looked for in the root."""
+
+    def __init__(self, *, written: bool = False, **more: Any) -> None:  # noqa: ANN401
+        """`written`: it is made where the person stands, whatever the root has."""
+        super().__init__(**more)
+        self._written = written
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - what click takes
+        """The path from the folder that the command works in."""
+        here = _find_here(ctx)
+        source = ctx.get_parameter_source(param.name or "") if ctx and param else None
+        if here is not None and source is click.core.ParameterSource.COMMANDLINE:
+            typed = here / value
+            if self._written or os.path.lexists(typed):
+                value = os.path.relpath(typed)
+        return super().convert(value, param, ctx)
+
+
+def from_here(path: Path) -> str:
+    """A path as short as it can be typed where the person stands."""
+    here = _find_here(click.get_current_context(silent=True)) or Path.cwd()
+    full = path.absolute()
+    if full.is_relative_to(here):
+        return str(full.relative_to(here))
+    return os.path.relpath(full, here) if full.is_relative_to(Path.cwd()) else str(path)
+
+
+def program_here() -> str:
+    """How a run is started from where the person stands."""
+    program = run_program()
+    return program if program == RUN_PROGRAM else f"./{from_here(Path(program))}"
+
+
+def find_newest_batch() -> Path:
+    """The folder of the newest batch, named on standard error; UsageError where there is none."""
+    newest = next(iter(list_batches(DEFAULT_ARTIFACTS_ROOT)), None)
+    if newest is None:
+        root = from_here(DEFAULT_ARTIFACTS_ROOT)
+        raise UsageError(
+            f"no results are named, and {root} holds no batch",
+            remedy="run the cases with `routing-action run`, or name a batch's folder",
+        )
+    click.echo(f"routing-action: the newest batch is {printable(from_here(newest))}", err=True)
+    return newest
+
+
+def find_delta(batch: Path | None = None) -> Path:
+    """What `compare` wrote into a batch's folder, by default the newest one's."""
+    folder = batch or find_newest_batch()
+    if not (folder / DELTA_FILE).is_file():
+        named = f" --results {shlex.quote(from_here(batch))}" if batch else ""
+        raise UsageError(
+            f"{printable(from_here(folder))} holds no {DELTA_FILE}: it was not compared",
+            remedy=f"run `routing-action compare{named}` first, or name the file with --delta FILE",
+        )
+    return folder / DELTA_FILE
+
+
+def name_results(paths: tuple[Path, ...], flag: str = "--results") -> tuple[Path, ...]:
+    """The results.json of each batch that was named by its folder or that file, else the newest's.
+
+    UsageError where a folder is none of a batch.
+    """
+    files = []
+    for path in paths or (find_newest_batch(),):
+        is_folder = path.is_dir()
+        if is_folder and not (path / RESULTS_FILE).is_file():
+            raise UsageError(
+                f"{flag} {printable(from_here(path))}: no {RESULTS_FILE} in this folder",
+                remedy="name the folder of one batch; its results.json is written at its end",
+            )
+        files.append(path / RESULTS_FILE if is_folder else path)
+    return tuple(files)
