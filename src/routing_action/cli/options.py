@@ -23,6 +23,7 @@ from routing_action.cli.place import TypedPath
 from routing_action.corpus.baseline import iterate_pairs
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
+from routing_action.files.nearest import suggest
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.report.terminal.console import ConsoleStyle
 from routing_action.results.batch_folder import one_line
@@ -158,7 +159,11 @@ def choose_agents(names: tuple[str, ...], cases: str, baseline: Path | None = No
         if strange:
             raise UsageError(
                 f"{path} has entries of {strange[0]!r}, and no agent has that name",
-                remedy="correct the name, describe the agent in routing.toml, or use --agents",
+                remedy=suggest(
+                    strange[0],
+                    known_agents().providers,
+                    "correct the name, describe the agent in routing.toml, or use --agents",
+                ),
             )
         named = tuple(one for one in DEFAULT_AGENTS if one in entered)
         named += tuple(one for one in entered if one not in DEFAULT_AGENTS)

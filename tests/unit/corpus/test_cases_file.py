@@ -16,6 +16,11 @@ GOOD = {"case_id": "one", "prompt": "Do it.", "expected_skill": "foo"}
 BAD_FILES = {
     "no json": ('[{"case_id": "a",}]', "1: no valid JSON", "comma"),
     "cut": ('[\n{"case_id": "a"', "2: no valid JSON", "add the missing }"),
+    "merge conflict": (
+        '[\n<<<<<<< HEAD\n{"case_id": "a"}\n=======\n>>>>>>> theirs\n]',
+        "2: holds an unresolved merge conflict (<<<<<<< HEAD)",
+        "keep one side",
+    ),
     "two keys": (
         '[{"case_id": "a",\n "prompt": "p",\n "prompt": "q"}]',
         "3: field prompt: the key 'prompt' is given twice",
