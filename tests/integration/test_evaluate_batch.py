@@ -123,16 +123,20 @@ def test_a_case_that_is_gone_or_asks_otherwise_has_no_verdict(project: Project) 
     assert "mentions" not in options["selected_case_ids"]
 
 
-def test_a_run_without_a_transcript_stays_as_it_was(project: Project) -> None:
-    """An agent that could not be started proves nothing, whatever its case says."""
-    project.variables["AGENT_CLAUDE_TEMPLATE"] = "/is/not/there {prompt}"
-    batch = project.call("run", "--agents", "claude", "--case-id", "passes").artifacts
-    project.write_cases(*changed("passes", expected_skill="bar"))
+def test_a_run_that_was_not_started_stays_as_it_was(project: Project) -> None:
+    """It proves nothing, whatever its case says; one line names all of them."""
+    project.write_cases(*(loads(f"case-{number}", prompt="status:401") for number in range(9)))
+    batch = project.run("--max-parallel", "1").artifacts
+    rows = rows_of(batch / "results.json").values()
+    waiting = [row["case_id"] for row in rows if row["ended_by"] == "not_started"]
+    assert len(waiting) > 1
     done = evaluate(project, batch, "--output", "again.json")
     assert done.code == 0, done.stderr
-    assert [row["status"] for row in rows_of(project.root / "again.json").values()] == [
-        "infra_error"
-    ]
+    named = ", ".join(f"{name} on claude" for name in waiting)
+    assert done.stdout.splitlines()[0] == (
+        f"{len(waiting)} runs kept as before, as no transcript tells: {named}"
+    )
+    assert rows_of(project.root / "again.json") == rows_of(batch / "results.json")
     assert not (batch / "evaluated.json").exists()
 
 

@@ -31,7 +31,7 @@ from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
 from routing_action.files.atomic import write_atomically
 from routing_action.files.nearest import suggest
-from routing_action.gate.wording import count
+from routing_action.gate.wording import count, name_few
 from routing_action.results.batch_folder import (
     RESULTS_FILE,
     TRANSCRIPTS,
@@ -179,8 +179,9 @@ def _evaluate_batch(batch: Path, output: Path | None, cases_file: Path | None) -
         kind = f" ({now.failure_kind})" if now.failure_kind else ""
         said = f"{now.case_id} on {now.agent}: {was.status.value} -> {now.status.value}{kind}"
         click.echo(one_line(said))
-    for row in found.kept:
-        said = f"{row.case_id} on {row.agent}: {row.status.value}, as it was: no transcript tells"
+    if found.kept:
+        few = name_few(f"{row.case_id} on {row.agent}" for row in found.kept)
+        said = f"{count(len(found.kept), 'run')} kept as before, as no transcript tells: {few}"
         click.echo(one_line(said))
     for one in found.gone:
         click.echo(one_line(f"{one}: left out: {from_here(Path(corpus.file))} has no such case"))
@@ -189,7 +190,7 @@ def _evaluate_batch(batch: Path, output: Path | None, cases_file: Path | None) -
         click.echo(one_line(f"{one}: left out: its prompt has changed; {again}"))
     counts = found.results.summary
     shown = from_here(path)
-    runs = f"{count(counts.total, 'run')}: {counts.passed} pass, {counts.fail} fail"
+    runs = f"{count(counts.total, 'run')}, {counts.passed} pass, {counts.fail} fail"
     changed = count(len(found.changed), "verdict")
     click.echo(f"{shown}: {runs}, {counts.infra_error} infra_error; {changed} changed")
     click.echo(f"next: {shlex.join(('routing-action', 'compare', '--results', shown))}")
