@@ -28,11 +28,15 @@ class RoutingActionError(Exception):
     exit_code: ClassVar[ExitCode] = ExitCode.BUG
     anchor: ClassVar[str] = "bug"
 
-    def __init__(self, cause: str, *, remedy: str = "") -> None:
-        """Keep the cause in one sentence and the remedy as the next step to take."""
+    def __init__(self, cause: str, *, remedy: str = "", page: str = "") -> None:
+        """Keep the cause in one sentence and the remedy as the next step to take.
+
+        `page` is where the documentation says more, as `reference/cases.md#fields`.
+        """
         super().__init__(cause)
         self.cause = cause
         self.remedy = remedy
+        self.page = page
 
     def __str__(self) -> str:
         """Cause, then remedy on a line of its own where there is one."""
@@ -56,12 +60,23 @@ class DocumentError(RoutingActionError):
     anchor = "document"
 
     def __init__(
-        self, cause: str, *, file: str, line: int | None = None, field: str = "", remedy: str = ""
+        self,
+        cause: str,
+        *,
+        file: str,
+        line: int | None = None,
+        owner: str = "",
+        field: str = "",
+        remedy: str = "",
+        page: str = "",
     ) -> None:
-        """Build `FILE[:LINE]: [field FIELD:] CAUSE`; lines count from 1."""
+        """Build `FILE[:LINE]: [OWNER:] [field FIELD:] CAUSE`; lines count from 1.
+
+        `owner` is what the field belongs to, as `case one`.
+        """
         place = f"{file}:{line}" if line is not None else file
-        where = f"{place}: field {field}: " if field else f"{place}: "
-        super().__init__(where + cause, remedy=remedy)
+        parts = (place, owner, f"field {field}" if field else "", cause)
+        super().__init__(": ".join(filter(None, parts)), remedy=remedy, page=page)
         self.file = file
         self.line = line
         self.field = field

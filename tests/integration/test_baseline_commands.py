@@ -433,7 +433,7 @@ def test_what_cannot_be_done_is_usage(
 
 
 BAD_BASELINES: dict[str, tuple[str | bytes, str, str]] = {
-    "no json": ("{", "no valid JSON", "missing comma"),
+    "no json": ("{", "no valid JSON", "add the missing }"),
     "list": ("[]", "must be an object", "CASE_ID"),
     "empty case": ('{"one": {}}', "field one: names no provider", "remove the case"),
     "status": ('{"one": {"claude": {"expected_status": "ok"}}}',
@@ -470,11 +470,11 @@ BAD_RESULTS: dict[str, tuple[str, str]] = {
     "empty": ("", "no valid JSON"),
     "list": ("[]", "field schema_version: schema_version is None"),
     "newer": ('{"schema_version": 2}', "schema_version is 2"),
-    "status": (json.dumps({**GOOD_ROW, "status": "ok"}), "results[0].status: Input should be"),
+    "status": (json.dumps({**GOOD_ROW, "status": "ok"}), "results[0].status: must be"),
     "missing": (json.dumps({k: v for k, v in GOOD_ROW.items() if k != "agent"}),
                 "field results[0].agent: is missing"),
-    "type": (json.dumps({**GOOD_ROW, "trial": "1"}), "results[0].trial: Input should be a valid"),
-    "trial": (json.dumps({**GOOD_ROW, "trial": 0}), "field results[0].trial: Input should be gr"),
+    "type": (json.dumps({**GOOD_ROW, "trial": "1"}), "results[0].trial: must be a valid"),
+    "trial": (json.dumps({**GOOD_ROW, "trial": 0}), "field results[0].trial: must be gr"),
     "twice": (json.dumps(GOOD_ROW) + "," + json.dumps(GOOD_ROW), "field results[1].trial:"),
     "no name": (json.dumps({**GOOD_ROW, "case_id": ""}), "field results[0].case_id: is empty"),
 }  # fmt: skip
@@ -517,47 +517,97 @@ def check(project: Project, *arguments: str) -> tuple[int, list[str], dict[str, 
 
 
 def test_check_names_missing_pairs_and_how_to_add_them(project: Project) -> None:
-    """For the agents that the baseline names; with the line of the case."""
+    """For the agents that the baseline names, one line a case; with the line of the case."""
     code, lines, described = check(project)
     assert code == 1
     assert lines[0] == (
-        "cases.json:1: error: two on claude: has no baseline entry; run the case, "
-        "then `routing-action baseline update --from DIR --cases two`"
+        "cases.json:1: error: two: no baseline entry for claude; measure it with "
+        "`routing-action run --case-id two --agents claude`, then "
+        "`routing-action baseline update --cases two`"
     )
-    assert lines[1].endswith("provider-baseline.json: 1 entries, 1 errors, 0 warnings")
+    assert lines[1].endswith("provider-baseline.json: 1 entry, 1 error, 0 warnings")
     assert [found["rule"] for found in described["errors"]] == ["missing-entry"]
     code, lines, described = check(project, "--agents", "claude,codex")
-    assert len(described["errors"]) == 3
-    assert "provider-baseline.json:3: error: one on codex: has no" in lines[0]
+    assert [(one["case_id"], one["provider"]) for one in described["errors"]] == [
+        ("one", "codex"),
+        ("two", "claude,codex"),
+    ]
+    assert "provider-baseline.json:3: error: one: no baseline entry for codex" in lines[0]
 
 
 def test_check_names_strangers_and_what_is_unexplained(project: Project) -> None:
-    """Each with its line; expected failures are warnings alone."""
+    """Each with its line; expected failures and time-outs without a reason are warnings alone."""
     late = '{"expected_status": "pass", "allow_timeout": true}'
     fail = '{"expected_status": "fail"}'
     (project.root / "provider-baseline.json").write_text(
         f'{{"one": {{"claude": {late},\n"claud": {fail}}},\n"TWO": {{"claude": {fail}}},\n'
         f'"gone": {{"claude": {{"expected_status": "infra_error", "reason": "x"}},\n'
-        f'"two": {{"expected_status": "pass"}}}}, "two": {{"claude": {fail}}}}}',
+        f'"ten": {{"expected_status": "pass"}}}}, "two": {{"claude": {fail}}}}}',
         encoding="utf-8",
     )
     code, lines, described = check(project)
     assert code == 1
-    assert [line.partition("baseline.json:")[2].partition(";")[0] for line in lines[:-1]] == [
-        "1: error: one on claude: allow_timeout is true without a reason",
-        "2: error: one on claud: there is no such provider",
-        "2: warning: one on claud: fail is expected without a reason",
-        "3: error: TWO on claude: there is no such case",
-        "3: warning: TWO on claude: fail is expected without a reason",
-        "4: error: gone on claude: there is no such case",
-        "5: error: gone on two: there is no such case",
-        "5: error: gone on two: there is no such provider",
-        "5: warning: two on claude: fail is expected without a reason",
+    prune = "routing-action baseline update --prune"
+    assert [line.partition("baseline.json:")[2] for line in lines[:-1]] == [
+        "1: warning: one on claude: allow_timeout is true without a reason; give one",
+        "2: error: claud: no such agent CLI (1 entry); did you mean claude?",
+        "2: warning: one on claud: fail is expected without a reason; say why, for reviewers",
+        "3: error: TWO: no such case (1 entry); did you mean two?",
+        "3: warning: TWO on claude: fail is expected without a reason; say why, for reviewers",
+        f"4: error: gone: no such case (2 entries); remove it with `{prune}`",
+        f"5: error: ten: no such agent CLI (1 entry); remove it with `{prune}-agents ten`",
+        "5: warning: two on claude: fail is expected without a reason; say why, for reviewers",
     ]
-    assert "did you mean claude?" in lines[1]
-    assert "did you mean two?" in lines[3]
-    assert "--prune" in lines[5]
-    assert (len(described["errors"]), len(described["warnings"])) == (6, 3)
+    assert (len(described["errors"]), len(described["warnings"])) == (4, 4)
+
+
+MISSPELT = {
+    "agent": ({"cluade": 16}, "cluade: no such agent CLI (16 entries)", "claude"),
+    "one of two agents": (
+        {"claude": 16, "codexx": 16},
+        "codexx: no such agent CLI (16",
+        "codex",
+    ),
+    "agent in some entries": (
+        {"claude": 16, "copliot": 3},
+        "copliot: no such agent CLI (3",
+        "copilot",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISSPELT)
+def test_a_misspelt_agent_is_one_error(project: Project, name: str) -> None:
+    """Neither each of its entries is an error, nor each pair that it was to be the entry of."""
+    agents, cause, meant = MISSPELT[name]
+    cases = [f"case-{number}" for number in range(16)]
+    project.write_cases(*map(loads, cases))
+    entries = {
+        case: {agent: {"expected_status": "pass"} for agent, most in agents.items() if place < most}
+        for place, case in enumerate(cases)
+    }
+    path = project.root / "provider-baseline.json"
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    _, lines, described = check(project)
+    errors = [one for one in described["errors"] if one["rule"] == "unknown-provider"]
+    assert len(errors) == 1
+    assert cause in lines[0]
+    assert lines[0].endswith(f"did you mean {meant}?")
+    missing = [one for one in described["errors"] if one["rule"] == "missing-entry"]
+    assert len(missing) == (13 if name == "agent in some entries" else 0)
+
+
+@pytest.mark.parametrize("name", ["tow", "TWO", "two-"])
+def test_a_misspelt_case_is_one_error(project: Project, name: str) -> None:
+    """Its entries on every agent, and those that the case seems to lack, are one mistake."""
+    entry = {"claude": {"expected_status": "pass"}, "codex": {"expected_status": "pass"}}
+    path = project.root / "provider-baseline.json"
+    path.write_text(json.dumps({"one": entry, name: entry}, indent=1), encoding="utf-8")
+    code, lines, _ = check(project)
+    assert code == 1
+    assert [line.partition("baseline.json:")[2] for line in lines[:-1]] == [
+        f"11: error: {name}: no such case (2 entries); did you mean two?"
+    ]
 
 
 def test_check_passes_with_warnings_alone(project: Project) -> None:
@@ -573,7 +623,7 @@ def test_an_empty_baseline_lacks_the_default_agents(project: Project) -> None:
     (project.root / "provider-baseline.json").write_text("{}", encoding="utf-8")
     code, _, described = check(project)
     wanted = {found["provider"] for found in described["errors"]}
-    assert (code, wanted) == (1, {"claude", "codex", "copilot"})
+    assert (code, wanted) == (1, {"claude,codex,copilot"})
 
 
 def test_this_repositorys_own_baseline_is_complete(project: Project) -> None:

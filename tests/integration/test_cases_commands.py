@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,11 @@ def read(project: Project, name: str = "cases.json") -> Any:  # noqa: ANN401 - a
 
 
 def findings(project: Project, *arguments: str) -> list[dict[str, Any]]:
+    """What `cases check` warns of, but for skills without a case."""
     done = project.call("cases", "check", "--format", "json", *arguments)
     assert done.code == 0, done.stderr
     warnings: list[dict[str, Any]] = json.loads(done.stdout)["warnings"]
-    return warnings
+    return [one for one in warnings if one["rule"] != "skill-without-case"]
 
 
 def test_init_starts_a_corpus_that_is_accepted(project: Project) -> None:
@@ -188,12 +190,13 @@ def test_check_names_broken_skills_with_file_and_line(project: Project) -> None:
     mark.write_bytes(b"\xef\xbb\xbf" + mark.read_bytes())
     text = project.call("cases", "check", "--skills", "skills").stdout.splitlines()
     assert [line.split(": warning: ")[0] for line in text[:-1]] == [
+        "cases.json:1",
         "skills/brand-guidelines/SKILL.md:1",
         "skills/mcp-builder/SKILL.md:3",
         "skills/pdf/SKILL.md:2",
         "skills/pdf/SKILL.md:2",
     ]
-    assert text[-1].endswith("cases.json: 1 case, 4 warnings")
+    assert text[-1].endswith("cases.json: 1 case, 5 warnings")
     assert project.call("cases", "check", "--skills", "skills", "--strict").code == 1
     found = findings(project, "--skills", "skills")
     assert [one["rule"] for one in found] == [
@@ -221,6 +224,41 @@ def test_check_finds_this_repositorys_skills_by_itself(project: Project) -> None
     assert [(one["case_id"], one["rule"]) for one in found if "pdff" in one["message"]] == [
         ("one", "unknown-skill")
     ]
+
+
+EXPECTING: dict[str, dict[str, Any]] = {
+    "expected": {"expected_skill": "pdf"},
+    "display form": {"expected_skill": "PDF"},
+    "qualified": {"expected_skill": "acme:pdf"},
+    "required": {"expected_skill": "", "required_skills": ["pdf"]},
+    "file": {"expected_skill": "", "required_files": ["pdf/SKILL.md"]},
+    "legacy": {"expected_skill": "", "required_all_evidence": ["pdf"]},
+    "alias": {"expected_skill": "forms", "provider_aliases": {"codex": {"pdf": "forms"}}},
+}
+
+
+@pytest.mark.parametrize("fields", EXPECTING.values(), ids=EXPECTING)
+def test_check_names_skills_without_a_case(project: Project, fields: dict[str, Any]) -> None:
+    """One warning for all of them, with the command that adds a case; a disallowed one has none."""
+    project.write_cases(
+        loads("one", **fields), loads("two", expected_skill="", disallowed_skills=["mcp-builder"])
+    )
+    done = project.call("cases", "check", "--skills", "skills")
+    (line,) = [one for one in done.stdout.splitlines() if "no case expects" in one]
+    assert line == (
+        "cases.json:1: warning: no case expects brand-guidelines, "
+        "drafting-release-notes, extracting-pdf-tables, filling-pdf-forms, mcp-builder, "
+        "reviewing-migrations, tracing-slow-queries, writing-commit-messages; add one: "
+        "`routing-action cases add --skill brand-guidelines --skills skills`"
+    )
+    words = shlex.split(line.rpartition("add one: ")[2].strip("`"))
+    for number in range(8, 0, -1):
+        assert line.partition(";")[0].count(",") == number - 1
+        assert project.call(*words[1:]).code == 0
+        done = project.call("cases", "check", "--skills", "skills")
+        line = next((one for one in done.stdout.splitlines() if "no case expects" in one), "")
+        words = shlex.split(line.rpartition("add one: ")[2].strip("`"))
+    assert not line
 
 
 @pytest.mark.parametrize("place", ["skills/pdf/evals/evals.json", "evals.json"])

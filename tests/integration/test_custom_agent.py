@@ -183,7 +183,7 @@ def refuse(project: Project, text: str) -> str:
     [
         ("[providers.acme]", "[providers.acme", "routing.toml:1", "not TOML"),
         ('title = "Acme agent"', "titel = 1", "providers.acme.titel", "unknown field"),
-        ('title = "Acme agent"', "title = 1", "providers.acme.title", "valid string"),
+        ('title = "Acme agent"', "title = 1", "providers.acme.title", "must be a text"),
         ('["acme", "run", "--json", "{prompt}"]', '"acme {prompt}"', "acme.command", "a list"),
         ('"{prompt}"]', '"now"]', "providers.acme", "{prompt} is missing"),
         ('"{prompt}"]', '"do {prompt}"]', "providers.acme", "argument of its own"),

@@ -152,18 +152,15 @@ def test_the_page_about_recordings_leads_from_a_fake_agent_to_a_green_replay(wal
 @pytest.mark.slow
 def test_the_recorder_keeps_trials_and_how_a_run_ended(walk: Walk) -> None:
     """A time-out stays one, and what was never started is left out and named."""
-    name, content = next((n, c) for n, c in files_of(page(RECORD_PAGE)) if n == "record.py")
-    walk.write(name, content)
     walk.write("cases.json", json.dumps([{"case_id": "one", "prompt": "x", "expected_skill": ""}]))
     walk.write("slow.sh", 'printf \'{"type":"system","subtype":"init"}\\n\'; exec sleep 60\n')
     walk.environment["AGENT_CLAUDE_TEMPLATE"] = "sh slow.sh {prompt}"
     walk.environment["AGENT_CODEX_TEMPLATE"] = "/is/not/there {prompt}"
     run = "routing-action run --agents claude,codex --timeout-seconds 1 --trials 2"
-    batch = "$(ls -dt tests/agent-routing/artifacts/*/ | head -1)"
-    printed = walk.shell(f"{run} >log || true", f"python3 record.py {batch} recorded")
-    assert printed.splitlines() == [
-        "left out: codex/one has no end of its own (not_started)",
-        "left out: codex/one@2 has no end of its own (not_started)",
+    printed = walk.shell(f"{run} >log || true", "routing-action record --to recorded")
+    assert printed.splitlines()[-2:] == [
+        "recorded: 2 recordings of 1 case on claude; read them before you commit them",
+        "next: routing-action run --replay=recorded --agents claude",
     ]
     replayed = walk.shell("routing-action run --replay=recorded --agents claude || true")
     assert "claude:one: FAIL timeout" in replayed

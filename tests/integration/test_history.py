@@ -534,6 +534,27 @@ def test_a_commit_that_nobody_knows_is_the_users_mistake(
         resolve_commit(clone.path, ref, environ=ENVIRON)
 
 
+@pytest.mark.parametrize(
+    ("ref", "meant"),
+    [("topik", "topic"), ("origin/mian", "origin/main"), ("0", ""), ("v11", "v1")],
+)
+def test_a_misspelt_ref_gets_the_nearest_name(
+    tmp_path: Path, pull_request: PullRequest, ref: str, meant: str
+) -> None:
+    """A branch, a remote's branch or a tag of the clone, also where no remote can be asked."""
+    clone = check_out(pull_request.repository, tmp_path / "clone", "refs/heads/main", depth=None)
+    clone.git("branch", "topic")
+    clone.git("tag", "v1", "--force")
+    for path in ("", (tmp_path / "gone").as_uri()):
+        if path:
+            clone.git("remote", "set-url", "origin", path)
+        with pytest.raises((UsageError, HarnessError)) as caught:
+            merge_base(clone, ref)
+        hint, _, rest = caught.value.remedy.rpartition("? If not: ")
+        assert hint == (f"did you mean {meant}" if meant else "")
+        assert rest
+
+
 def test_what_is_no_commit_is_the_users_mistake(tmp_path: Path, pull_request: PullRequest) -> None:
     """The id of a file names no commit."""
     blob = pull_request.repository.git("rev-parse", f"main:{BASELINE}")

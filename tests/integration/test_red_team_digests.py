@@ -14,7 +14,7 @@ from tests.support.command_line import run_command
 from tests.support.pull_request import FILES, STEAL, PullRequest, Verdict
 from tests.support.result_rows import write_results
 
-HOW = "docs/how-to/pass-digests-on.md"
+HOW = "the page how-to/pass-digests-on.md"
 
 
 def judge(change: PullRequest, matrix: Any = None, **outputs: str) -> Verdict:  # noqa: ANN401

@@ -68,7 +68,7 @@ def test_a_plugin_gives_its_skills_and_those_it_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "not JSON"),
+        ("{", "no valid JSON"),
         ('{"skills": 3}', "field skills"),
         ('{"skills": ["../other"]}', "inside the plugin"),
         ('{"skills": "/etc"}', "inside the plugin"),

@@ -21,7 +21,7 @@ from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results
 from routing_action.results.transcript_lines import check_transcripts
 
-HOW = "docs/how-to/pass-digests-on.md"
+HOW = "the page how-to/pass-digests-on.md"
 NO_DIGESTS = (
     "the workflow passes no digests on, so nothing tells whether results were changed after their "
     f"leg wrote them; {HOW} shows the one line that each leg needs"

@@ -16,6 +16,7 @@ from routing_action.action.inputs import (
 )
 from routing_action.action.step import Step, read_step
 from routing_action.errors import ExitCode, RoutingActionError, UsageError
+from routing_action.github.documentation import explain_error
 
 STAGES = ("prepare", "fetch", "main", "handover", "publish")
 
@@ -42,7 +43,7 @@ def _guarded(name: str, step: Step) -> int:
     try:
         return int(_find_work(name, step)(step))
     except RoutingActionError as error:
-        step.say("error", str(error))
+        step.say("error", explain_error(error, step.environ))
         code = error.exit_code
     except Exception:
         step.quote(traceback.format_exc())

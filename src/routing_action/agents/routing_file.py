@@ -28,7 +28,8 @@ from routing_action.files.documents import find_fault, name_field, parse_toml, r
 from routing_action.files.nearest import suggest
 
 MAX_BYTES = 2**17
-_GUIDE = "see docs/how-to/use-a-custom-agent.md"
+_PAGE = "how-to/use-a-custom-agent.md"
+_FIX = "correct the file"
 _SHELLS = frozenset("sh bash dash ash zsh ksh fish cmd powershell pwsh busybox".split())
 _TAKES_TEXT = re.compile(
     r"-[a-z]{0,4}c[a-z]{0,4}|--?command(?:=.*)?|-ec?|-enc[a-z]*|/[ckr]", re.IGNORECASE | re.DOTALL
@@ -262,18 +263,20 @@ def _check_command(words: tuple[str, ...]) -> None:
 
 def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
     """The agents of a file, in its order, and its SHA-256; DocumentError where it is not right."""
-    data = read_bytes(path, MAX_BYTES, f"name the file with --config FILE; {_GUIDE}")
+    data = read_bytes(path, MAX_BYTES, "name the file with --config FILE")
     file = str(path)
-    value = parse_toml(data, file, _GUIDE)
+    value = parse_toml(data, file, _FIX)
     try:
         parsed = RoutingFile.model_validate(value)
     except ValidationError as error:
-        kind, cause, where = find_fault(error)
-        remedy = _GUIDE
+        kind, cause, where, remedy = find_fault(error)
         if kind == "extra_forbidden":
-            remedy = suggest(where[-1], ["providers", *CustomProvider.model_fields], _GUIDE)
+            known = ["providers", *CustomProvider.model_fields]
+            remedy = suggest(where[-1], known, "correct its name, or remove it")
         elif kind == "tuple_type" and where[-1:] == ["command"]:
             cause = "must be a list of arguments, since no shell reads it"
             remedy = 'write ["acme", "run", "{prompt}"]'
-        raise DocumentError(cause, file=file, field=name_field(where), remedy=remedy) from None
+        raise DocumentError(
+            cause, file=file, field=name_field(where), remedy=remedy or _FIX, page=_PAGE
+        ) from None
     return dict(parsed.providers), hashlib.sha256(data).hexdigest()

@@ -7,10 +7,11 @@ COMMANDS = {
     "compare": "Judge results against the baseline at the merge base.",
     "report": "Render a delta for people.",
     "publish": "Post a delta as check run and comment.",
-    "evaluate": "Judge a stored transcript; no agent is started.",
+    "evaluate": "Judge stored transcripts again; no agent is started.",
+    "record": "Make recordings of a batch, for `run --replay`.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",
-    "cases": "Check a case file, or start one from skills.",
+    "cases": "Check a case file, start one, or add a case.",
     "providers": "List the agent CLIs that are known, and check them.",
     "schema": "Print the JSON Schema of a file format.",
 }

@@ -43,6 +43,7 @@ from routing_action.gate.baselines import (
 )
 from routing_action.gate.find_baselines import BaselineRequest, read_baselines
 from routing_action.gate.histories import GitHistory
+from routing_action.gate.wording import count
 from routing_action.results.batch_folder import one_line
 
 _baseline_option = path_option("--baseline", "baseline_file", help=BASELINE_HELP)
@@ -81,16 +82,16 @@ def check(
     wanted = tuple(find_provider(name).name for name in split_list(agents))
     findings = check_baseline(checked, corpus, wanted or named_agents(checked, DEFAULT_AGENTS))
     errors, warnings = _describe(findings, ERROR), _describe(findings, WARNING)
-    count = sum(map(len, entries.values()))
+    total = sum(map(len, entries.values()))
     if output_format == "json":
-        counted = {"cases": len(corpus.cases), "entries": count}
+        counted = {"cases": len(corpus.cases), "entries": total}
         click.echo(json.dumps({**counted, "errors": errors, "warnings": warnings}, indent=2))
     else:
         for found in findings:
             click.echo(one_line(f"{found.file}:{found.line}: {found.severity}: {found.message}"))
-        click.echo(
-            f"{from_here(path)}: {count} entries, {len(errors)} errors, {len(warnings)} warnings"
-        )
+        said = f"{total} {'entry' if total == 1 else 'entries'}"
+        counts = f"{count(len(errors), 'error')}, {count(len(warnings), 'warning')}"
+        click.echo(f"{from_here(path)}: {said}, {counts}")
     return ExitCode.GATE_FAILED if errors else ExitCode.PASSED
 
 

@@ -1,4 +1,4 @@
-"""`routing-action cases check` and `init`: say what is wrong with a case file, or start one."""
+"""`routing-action cases check`: say what is wrong with a case file, and with its skills."""
 
 from __future__ import annotations
 
@@ -6,50 +6,33 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers
-from routing_action.cli.options import (
-    agents_option,
-    cases_option,
-    config_option,
-    find_provider,
-    format_option,
-    path_option,
-    split_list,
+from routing_action.cli.new_cases import add, import_triggers, init
+from routing_action.cli.options import cases_option, format_option, path_option
+from routing_action.cli.skill_set import (
+    SKILL_FOLDERS,
+    SKILLS_HELP,
+    SKILLS_HERE,
+    SkillSet,
+    find_missing,
+    read_skills,
+    skills_here,
 )
 from routing_action.corpus.case import Case
 from routing_action.corpus.case_warnings import Finding, check_cases
-from routing_action.corpus.cases_file import (
-    MAX_CASES_BYTES,
-    Corpus,
-    find_cases_file,
-    read_cases,
-)
-from routing_action.corpus.first_corpus import build_seeds, first_baseline
-from routing_action.corpus.identity import SkillIndex, describe_ambiguity
+from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
+from routing_action.corpus.identity import describe_ambiguity
 from routing_action.corpus.naming import fold
-from routing_action.corpus.skill_files import SkillFile, index_skills, read_skill_file
-from routing_action.corpus.trigger_files import cases_of, parse_trigger_file
-from routing_action.errors import DocumentError, UsageError
-from routing_action.files.atomic import write_atomically
-from routing_action.files.documents import decode_text, read_bytes
-from routing_action.files.json_text import JsonText
-from routing_action.files.nearest import suggest
-from routing_action.gate.baselines import render_baseline
-from routing_action.gate.wording import count
+from routing_action.corpus.skill_files import known_skill
+from routing_action.gate.wording import count, name_few
 from routing_action.results.batch_folder import one_line
-from routing_action.run.workspace.missing_skills import MissingSkill, find_missing_skills
-from routing_action.run.workspace.staging import SKILL_FILE, find_skills, plugin_name, skills_in
-
-_SKILL_FOLDERS = tuple(name for one in all_providers().values() for name in one.skill_folders)
-SKILLS_HELP = "A skill, a folder of skills, or a plugin."
 
 
-@click.group("cases", short_help="Check a case file, or start one from skills.")
+@click.group("cases", short_help="Check a case file, start one, or add a case.")
 def command() -> None:
     """Work on a case file."""
 
@@ -59,8 +42,7 @@ def command() -> None:
 @path_option(
     "--skills",
     metavar="PATH",
-    help=f"{SKILLS_HELP} Checks their frontmatter, and the names that cases use. "
-    "Default: the folders here that agents look in, such as .claude/skills.",
+    help=f"{SKILLS_HELP} Checks their frontmatter, and the names that cases use. {SKILLS_HERE}",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 on warnings too.")
 @format_option()
@@ -72,11 +54,13 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     path = cases_file or find_cases_file(Path())
     corpus = read_cases(path)
     findings = check_cases(corpus)
-    folder = skills or _find_skill_folder()
-    if folder is not None:
-        findings += check_skills(corpus, read_skills(folder))
-    places = _SKILL_FOLDERS if skills is None else (os.path.relpath(skills),)
-    findings += [Finding("", 1, "skill-missing", one.why, one.path) for one in _missing(places)]
+    found = read_skills(skills) if skills else skills_here()
+    if found is not None:
+        given = {"--skills": skills, "--cases": cases_file}
+        options = [word for name, value in given.items() if value for word in (name, str(value))]
+        findings += check_skills(corpus, found, options)
+    places = SKILL_FOLDERS if skills is None else (os.path.relpath(skills),)
+    findings += [Finding("", 1, "skill-missing", one.why, one.path) for one in find_missing(places)]
     if output_format == "json":
         warnings = [{**asdict(one), "file": one.file or str(path)} for one in findings]
         click.echo(json.dumps({"cases": len(corpus.cases), "warnings": warnings}, indent=2))
@@ -89,138 +73,24 @@ def check(cases_file: Path | None, skills: Path | None, strict: bool, output_for
     return 1 if strict and findings else 0
 
 
-def _find_skill_folder() -> Path | None:
-    """The first folder of this repository that agents look in and that holds skills."""
-    folders = map(Path, _SKILL_FOLDERS)
-    return next((folder for folder in folders if skills_in(folder)), None)
-
-
-@command.command("init")
-@config_option
-@path_option("--skills", required=True, metavar="PATH", help=SKILLS_HELP)
-@path_option("--output", default="cases.json", show_default=True, help="The new case file.")
-@path_option(
-    "--baseline", default="provider-baseline.json", show_default=True, help="The new baseline."
-)
-@click.option("--no-baseline", is_flag=True, help="Write no baseline.")
-@agents_option("The agent CLIs of the baseline. Default: claude,codex,copilot.")
-def init(
-    skills: Path, output: Path, baseline: Path, no_baseline: bool, agents: tuple[str, ...]
-) -> int:
-    """Start a case file from skills, and a baseline that expects every case to pass.
-
-    Each skill gets a request from its description, similar skills get a negative control, and
-    one case needs no skill. You write the prompts that start with FILL IN. An existing file is
-    never replaced.
-    """
-    names = tuple(find_provider(name).name for name in split_list(agents)) or DEFAULT_AGENTS
-    if not no_baseline and os.path.realpath(output) == os.path.realpath(baseline):
-        raise UsageError("--output and --baseline name the same file", remedy="name two files")
-    for path in (output,) if no_baseline else (output, baseline):
-        _refuse_existing(path)
-    seeds = build_seeds(read_skills(skills).files)
-    write_atomically(output, json.dumps(seeds.cases, indent=2, ensure_ascii=False) + "\n")
-    for one in _missing((os.path.relpath(skills),)):
-        click.echo(f"warning: no case for {one}", err=True)
-    prompts = count(seeds.fill_ins, "prompt")
-    click.echo(f"{output}: {count(len(seeds.cases), 'case')}, {prompts} to fill in")
-    if not no_baseline:
-        entries = first_baseline(seeds.cases, names)
-        write_atomically(baseline, render_baseline(entries))
-        expected, listed = len(entries) * len(names), ", ".join(names)
-        click.echo(f"{baseline}: {expected} entries for {listed} (--agents), all expected to pass")
-    click.echo(f"next: routing-action cases check --cases {output} --skills {skills}")
-    return 0
-
-
-@command.command("import")
-@click.argument("trigger_file", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--skill", metavar="NAME", help="The skill that the queries are about. Default: the "
-              "one that FILE names, else the skill whose folder FILE lies in.")  # fmt: skip
-@path_option("--output", default="cases.json", show_default=True, help="The new case file.")
-def import_triggers(trigger_file: Path, skill: str | None, output: Path) -> int:
-    """Turn a trigger file of skill-creator into a case file.
-
-    A query that should trigger the skill expects it; any other must not use it. An existing file
-    is never replaced.
-    """
-    _refuse_existing(output, "name another file with --output")
-    data = read_bytes(trigger_file, MAX_CASES_BYTES, "name the trigger file")
-    document = JsonText(str(trigger_file), decode_text(data, str(trigger_file)))
-    found = parse_trigger_file(document, document.decode())
-    if found is None or not found.triggers:
-        raise DocumentError(
-            "is no trigger file, or an empty one",
-            file=str(trigger_file),
-            remedy='a trigger file is a list of {"query": "...", "should_trigger": true}',
-        )
-    name = skill or found.skill or _skill_around(trigger_file)
-    if not name:
-        raise UsageError(
-            f"{trigger_file} does not say which skill it is about",
-            remedy="add --skill with the name of the skill's folder",
-        )
-    cases = cases_of(found, name)
-    write_atomically(output, json.dumps(cases, indent=2, ensure_ascii=False) + "\n")
-    click.echo(f"{output}: {count(len(cases), 'case')} about {name}")
-    click.echo(f"next: routing-action cases check --cases {shlex.quote(str(output))}")
-    return 0
-
-
-def _skill_around(path: Path) -> str:
-    """The name of the skill whose folder a file lies in; "" where it lies in none."""
-    folders = path.resolve().parents
-    return next((folder.name for folder in folders if (folder / SKILL_FILE).is_file()), "")
-
-
-def _refuse_existing(
-    path: Path, remedy: str = "name another file with --output or --baseline, or use --no-baseline"
-) -> None:
-    if os.path.lexists(path):
-        raise DocumentError(
-            "exists already, and is not replaced",
-            file=str(path),
-            remedy=remedy,
-        )
+for _one in (init, add, import_triggers):
+    command.add_command(_one)
 
 
 # ---- the skills that cases are about
 
 
-@dataclass(frozen=True, slots=True)
-class SkillSet:
-    """The skills below a path; `plugin` is the plugin's name, "" where there is none."""
+def check_skills(corpus: Corpus, skills: SkillSet, options: Iterable[str] = ()) -> list[Finding]:
+    """Unknown skills in the cases' order, skills without a case, and what is wrong with each file.
 
-    source: Path
-    files: tuple[SkillFile, ...]
-    plugin: str = ""
-
-
-def read_skills(source: Path) -> SkillSet:
-    """The skills that a path names, as `--skills` of `run` finds them; UsageError for none."""
-    try:
-        found = find_skills(source)
-    except UsageError as error:
-        missing = _missing((os.path.relpath(source),))
-        error.remedy = str(missing[0]) if missing else error.remedy
-        raise
-    files = tuple(read_skill_file(skill.name, skill.path / SKILL_FILE) for skill in found)
-    return SkillSet(source, files, plugin_name(source))
-
-
-def _missing(folders: Iterable[str]) -> tuple[MissingSkill, ...]:
-    """The skills of folders below the current one that this checkout has not."""
-    return find_missing_skills(Path(), (one for one in folders if not one.startswith("..")))
-
-
-def check_skills(corpus: Corpus, skills: SkillSet) -> list[Finding]:
-    """Unknown skills in the cases' order, then what is wrong with each skill's file."""
-    index = index_skills(skills.files, skills.plugin)
+    `options` are those of `cases add` that lead to the same files.
+    """
     found = [
         Finding(case.case_id, corpus.lines[case.case_id], rule, message)
         for case in corpus.cases
-        for rule, message in _wrong_names(case, index, skills)
+        for rule, message in _wrong_names(case, skills)
     ]
+    found += _without_case(corpus, skills, options)
     found += [
         Finding("", problem.line, problem.rule, problem.message, str(skill.path))
         for skill in skills.files
@@ -229,7 +99,31 @@ def check_skills(corpus: Corpus, skills: SkillSet) -> list[Finding]:
     return found
 
 
-def _wrong_names(case: Case, index: SkillIndex, skills: SkillSet) -> Iterator[tuple[str, str]]:
+def _without_case(corpus: Corpus, skills: SkillSet, options: Iterable[str]) -> Iterator[Finding]:
+    """One finding for all skills that no case expects."""
+    covered = {
+        title
+        for case in corpus.cases
+        for token in _expected(case)
+        for name in _names(token, case)
+        for title in skills.titles(name)
+    }
+    titles = {one.folder: known_skill(one, skills.plugin).title for one in skills.files}
+    bare = [folder for folder, title in titles.items() if title not in covered]
+    if bare:
+        add_one = shlex.join(("routing-action", "cases", "add", "--skill", bare[0], *options))
+        message = f"no case expects {name_few(bare)}; add one: `{add_one}`"
+        yield Finding("", 1, "skill-without-case", message)
+
+
+def _expected(case: Case) -> tuple[str, ...]:
+    """Every token that a case requires, of whatever kind."""
+    legacy = (*case.required_all_evidence, *case.required_evidence)
+    tokens = (case.expected_skill, *case.required_skills, *case.required_files, *legacy)
+    return tuple(filter(None, tokens))
+
+
+def _wrong_names(case: Case, skills: SkillSet) -> Iterator[tuple[str, str]]:
     for name, tokens in (
         ("expected_skill", (case.expected_skill,)),
         ("required_skills", case.required_skills),
@@ -237,13 +131,14 @@ def _wrong_names(case: Case, index: SkillIndex, skills: SkillSet) -> Iterator[tu
         ("disallowed_skills", case.disallowed_skills),
     ):
         for token in filter(None, tokens):
-            fits = [_titles(one, index, skills.plugin) for one in _names(token, case)]
+            fits = [skills.titles(one) for one in _names(token, case)]
             several = next((titles for titles in fits if len(titles) > 1), ())
             if several:
                 what = describe_ambiguity(token, several)
                 yield "ambiguous-skill", f"{case.case_id}: {name}: {what}"
             elif not any(fits):
-                place = f"which is no skill of {skills.source}{_hint(token, skills)}"
+                hint = skills.suggest(token)
+                place = f"which is no skill of {skills.source}{f'; {hint}' if hint else ''}"
                 yield "unknown-skill", f"{case.case_id}: {name} names {token}, {place}"
 
 
@@ -255,14 +150,3 @@ def _names(token: str, case: Case) -> set[str]:
             if fold(token) in (fold(alias), fold(canonical)):
                 names |= {alias, canonical}
     return names
-
-
-def _titles(token: str, index: SkillIndex, plugin: str) -> tuple[str, ...]:
-    """The skills that a name fits; where they are of no known plugin, whatever its plugin."""
-    return index.titles(token if plugin else token.rpartition(":")[2])
-
-
-def _hint(token: str, skills: SkillSet) -> str:
-    known = [name for one in skills.files for name in (one.folder, one.name) if name]
-    hint = suggest(token.rpartition(":")[2], known)
-    return f"; {hint}" if hint else ""

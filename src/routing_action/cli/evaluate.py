@@ -1,9 +1,12 @@
-"""`routing-action evaluate`: judge a stored transcript by the path of a live run."""
+"""`routing-action evaluate`: judge stored transcripts by the path of a live run."""
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -14,18 +17,27 @@ from routing_action.cli.options import (
     config_option,
     find_provider,
     format_option,
+    known_agents,
     path_option,
     split_list,
     subagents_option,
 )
-from routing_action.cli.place import find_newest_batch
+from routing_action.cli.place import find_newest_batch, from_here
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.identity import NO_SKILLS
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
-from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
+from routing_action.files.atomic import write_atomically
+from routing_action.files.nearest import suggest
+from routing_action.gate.wording import count, name_few
+from routing_action.results.batch_folder import (
+    RESULTS_FILE,
+    TRANSCRIPTS,
+    one_line,
+    render_results,
+)
 from routing_action.results.read import read_results
 from routing_action.results.transcript_lines import check_stored
 from routing_action.run.evaluate import (
@@ -35,11 +47,15 @@ from routing_action.run.evaluate import (
     explain_evaluation,
     read_lines,
 )
+from routing_action.run.evaluate_batch import EVALUATED_FILE, evaluate_batch
+from routing_action.run.lifecycle import format_time
 from routing_action.run.offered import read_index
 
 
-@click.command("evaluate", short_help="Judge a stored transcript; no agent is started.")
-@click.option("--agent", required=True, metavar="NAME", help="Whose output it is.")
+@click.command("evaluate", short_help="Judge stored transcripts again; no agent is started.")
+@path_option("--batch", metavar="DIR", help="Judge every run of this batch by the present cases.")
+@path_option("--output", written=True, help="The new results. Default: evaluated.json in --batch.")
+@click.option("--agent", metavar="NAME", help="Whose output it is.")
 @path_option(
     "--stdout",
     "stdout_file",
@@ -77,12 +93,14 @@ from routing_action.run.offered import read_index
     "--skills",
     metavar="PATH",
     help="The skills that the agent had: a skill, a folder of skills, a plugin, or a repository. "
-    "Every name of a skill is then resolved to one of them.",
+    "Every name of a skill is then resolved to one of them, as in `--skills .claude/skills`.",
 )
 @subagents_option
 @format_option("json", "text")
 def command(
-    agent: str,
+    batch: Path | None,
+    output: Path | None,
+    agent: str | None,
     stdout_file: Path | None,
     stderr_file: Path | None,
     exit_code: int,
@@ -96,11 +114,21 @@ def command(
     subagent_loads: str,
     output_format: str,
 ) -> int:
-    """Judge a stored transcript by the same path as a live run; no agent is started.
+    """Judge stored transcripts by the same path as a live run; no agent is started.
 
-    Give either --cases with --case-id, or one or more --token. The exit code is 0 whatever was
-    found; with --case-id it is 1 where the case does not pass.
+    With --batch: all of a batch, after its cases were changed; `compare --results` takes the new
+    file. Else give --agent, and either --case-id or one or more --token. The exit code is 0
+    whatever was found; with --case-id it is 1 where the case does not pass.
     """
+    if batch is not None:
+        alone = (agent, stdout_file, stderr_file, case_id, *tokens, *roots, skills)
+        _refuse_beside_batch(any(one is not None for one in alone))
+        return _evaluate_batch(batch, output, cases_file)
+    if agent is None or output is not None:
+        raise UsageError(
+            "give --agent for one transcript, or --batch for all of a batch",
+            remedy="`routing-action evaluate --agent claude --case-id ID`, or with --batch DIR",
+        )
     provider = find_provider(agent)
     case = _chosen_case(cases_file, case_id, tokens)
     end = RunEnd(exit_code=exit_code, timed_out=timed_out, stopped_early=stopped_early)
@@ -128,6 +156,45 @@ def command(
         click.echo(json.dumps(describe_evaluation(evaluation), indent=2, ensure_ascii=False))
     failed = evaluation.verdict is not None and evaluation.verdict.status.value != "pass"
     return 1 if failed else 0
+
+
+def _refuse_beside_batch(is_given: bool) -> None:
+    if is_given:
+        raise UsageError(
+            "--batch judges every run of a batch",
+            remedy="leave out --agent and what tells of one transcript, or leave out --batch",
+        )
+
+
+def _evaluate_batch(batch: Path, output: Path | None, cases_file: Path | None) -> int:
+    """Write the results anew, and say what differs."""
+    corpus = read_cases(cases_file or find_cases_file(Path()))
+    providers = known_agents().providers
+    found = evaluate_batch(batch, corpus, providers, format_time(datetime.now(UTC)))
+    path = output or batch / EVALUATED_FILE
+    if os.path.realpath(path) == os.path.realpath(batch / RESULTS_FILE):
+        raise UsageError("the batch's own results.json is not replaced", remedy="name another file")
+    write_atomically(path, render_results(found.results))
+    for was, now in found.changed:
+        kind = f" ({now.failure_kind})" if now.failure_kind else ""
+        said = f"{now.case_id} on {now.agent}: {was.status.value} -> {now.status.value}{kind}"
+        click.echo(one_line(said))
+    if found.kept:
+        few = name_few(f"{row.case_id} on {row.agent}" for row in found.kept)
+        said = f"{count(len(found.kept), 'run')} kept as before, as no transcript tells: {few}"
+        click.echo(one_line(said))
+    for one in found.gone:
+        click.echo(one_line(f"{one}: left out: {from_here(Path(corpus.file))} has no such case"))
+    for one in found.asked_otherwise:
+        again = f"measure it again: `routing-action run --case-id {shlex.quote(one)}`"
+        click.echo(one_line(f"{one}: left out: its prompt has changed; {again}"))
+    counts = found.results.summary
+    shown = from_here(path)
+    runs = f"{count(counts.total, 'run')}, {counts.passed} pass, {counts.fail} fail"
+    changed = count(len(found.changed), "verdict")
+    click.echo(f"{shown}: {runs}, {counts.infra_error} infra_error; {changed} changed")
+    click.echo(f"next: {shlex.join(('routing-action', 'compare', '--results', shown))}")
+    return 0
 
 
 def _find_stored(agent: str, case: Case | None) -> tuple[Path, Path, RunEnd]:
@@ -160,7 +227,8 @@ def _chosen_case(
     for case in corpus.cases:
         if fold(case.case_id) == fold(case_id):
             return case
+    known = [case.case_id for case in corpus.cases]
     raise UsageError(
         f"{corpus.file} has no case {case_id!r}",
-        remedy="`routing-action plan` lists the cases",
+        remedy=suggest(case_id, known, "`routing-action plan` lists the cases"),
     )

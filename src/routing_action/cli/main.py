@@ -11,6 +11,7 @@ import click
 from routing_action import __version__
 from routing_action.cli import COMMANDS, render_overview
 from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
+from routing_action.github.documentation import explain_error
 from routing_action.report.terminal.plain_lines import plain_output
 
 _HIDDEN = ("action",)
@@ -83,7 +84,7 @@ def _run(arguments: list[str]) -> int:
 
 def _report(error: RoutingActionError) -> int:
     prefix = "" if isinstance(error, InterruptedRunError) else "error: "
-    _complain(f"{prefix}{error}")
+    _complain(f"{prefix}{explain_error(error, os.environ)}")
     return error.exit_code
 
 

@@ -159,7 +159,11 @@ def choose_agents(names: tuple[str, ...], cases: str, baseline: Path | None = No
         if strange:
             raise UsageError(
                 f"{path} has entries of {strange[0]!r}, and no agent has that name",
-                remedy="correct the name, describe the agent in routing.toml, or use --agents",
+                remedy=suggest(
+                    strange[0],
+                    known_agents().providers,
+                    "correct the name, describe the agent in routing.toml, or use --agents",
+                ),
             )
         named = tuple(one for one in DEFAULT_AGENTS if one in entered)
         named += tuple(one for one in entered if one not in DEFAULT_AGENTS)

@@ -16,9 +16,8 @@ Token = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 Tokens = Annotated[tuple[Token, ...], Field(max_length=1000)]
 Aliases = Annotated[dict[Token, Token], Field(max_length=1000)]
 SkillName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)]
-CaseId = Annotated[
-    str, StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
-]
+CASE_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+CaseId = Annotated[str, StringConstraints(strip_whitespace=True, pattern=CASE_ID)]
 
 FILL_IN = "FILL IN"
 """What a prompt that still has to be written starts with; `cases check` warns of it."""

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
-from collections.abc import Sequence
+from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from routing_action.corpus.case import Case
+from routing_action.corpus.case import CASE_ID, Case
 from routing_action.corpus.naming import fold
 from routing_action.corpus.trigger_files import parse_trigger_file
 from routing_action.corpus.units import DEFAULT_CASES_FILE
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, read_bytes, validate
+from routing_action.files.json_layout import append_object
 from routing_action.files.json_text import JsonText
 
+_PAGE = "reference/cases.md#fields"
+ID_RULE = "a case_id is made of letters, digits, `.`, `_` and `-`, at most 128 of them"
 MAX_CASES_BYTES = 16 * 2**20
 DEFAULT_CASE_FILES = (DEFAULT_CASES_FILE, "tests/agent-routing/cases.json")
 
@@ -81,6 +87,17 @@ def parse_cases(data: bytes, file: str) -> Corpus:
     return Corpus(file, cases, lines, hashlib.sha256(data).hexdigest())
 
 
+def add_case(data: bytes, file: str, fields: Mapping[str, Any]) -> tuple[str, int]:
+    """The text of a case file with one more case at its end, and the line of that, from 1.
+
+    The layout is the file's own; a byte order mark stays. DocumentError where it is no JSON.
+    """
+    document = JsonText(file, decode_text(data, file))
+    path = ("cases",) if isinstance(document.decode(), dict) else ()
+    text, line = append_object(document, path, fields)
+    return ("\ufeff" if data.startswith(BOM_UTF8) else "") + text, line
+
+
 def _refuse_triggers(document: JsonText, value: object) -> None:
     """A file that another tool tests a description with has the same prompts, in other words."""
     triggers = parse_trigger_file(document, value)
@@ -112,7 +129,10 @@ def _only_cases(value: dict[str, object], document: JsonText) -> object:
 
 
 def _case(document: JsonText, path: tuple[str | int, ...], item: object) -> Case:
-    return validate(Case, document, path, item, guide="see docs/reference/cases.md")
+    case_id = item.get("case_id") if isinstance(item, dict) else None
+    is_id = isinstance(case_id, str) and re.match(CASE_ID, case_id.strip())
+    owner, remedy = (f"case {str(case_id).strip()}", "") if is_id else ("", ID_RULE)
+    return validate(Case, document, path, item, remedy=remedy, owner=owner, page=_PAGE)
 
 
 def _refuse_duplicates(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ class Seeds:
 def build_seeds(skills: Sequence[SkillFile]) -> Seeds:
     """Cases in the order of the skills: each skill's own, then the twins', then the control."""
     folders = [skill.folder for skill in skills]
-    names = [name for skill in skills for name in dict.fromkeys((skill.folder, skill.name)) if name]
+    names = _all_names(skills)
     prompts = {skill.folder: derive_prompts(skill.description, names) for skill in skills}
     cases = [_own_case(skill, prompts[skill.folder], names) for skill in skills]
     cases += [_twin_case(one, other, prompts, names) for one, other in find_twins(skills)]
@@ -67,6 +67,35 @@ def build_seeds(skills: Sequence[SkillFile]) -> Seeds:
     _make_ids_unique(cases)
     fill_ins = sum(case["prompt"].startswith(FILL_IN) for case in cases)
     return Seeds(tuple(cases), fill_ins)
+
+
+def build_case(
+    skill: SkillFile,
+    skills: Sequence[SkillFile],
+    taken: Iterable[str],
+    *,
+    prompt: str = "",
+    negative: bool = False,
+) -> CaseFields:
+    """A further case for a skill, under an id that is not taken.
+
+    Without a prompt it is the one of a first corpus. A negative one must not use the skill.
+    """
+    names = _all_names(skills)
+    case = _own_case(skill, [prompt] if prompt else derive_prompts(skill.description, names), names)
+    if negative:
+        case |= {
+            "case_id": f"not-{skill.folder}",
+            "category": "control",
+            "expected_skill": "",
+            "disallowed_skills": [skill.folder],
+        }
+    _make_ids_unique([case], taken)
+    return case
+
+
+def _all_names(skills: Sequence[SkillFile]) -> list[str]:
+    return [name for skill in skills for name in dict.fromkeys((skill.folder, skill.name)) if name]
 
 
 def first_baseline(
@@ -131,9 +160,9 @@ def _case(case_id: str, category: str, prompt: str, skill: str) -> CaseFields:
     }
 
 
-def _make_ids_unique(cases: Sequence[CaseFields]) -> None:
+def _make_ids_unique(cases: Sequence[CaseFields], others: Iterable[str] = ()) -> None:
     """Give each case an id that the format allows and no other case has."""
-    taken: set[str] = set()
+    taken = set(map(fold, others))
     for case in cases:
         plain = _NOT_IN_ID.sub("-", case["case_id"]).strip("-._")[:110] or "case"
         case_id, number = plain, 2

@@ -57,7 +57,7 @@ def parse_trigger_file(document: JsonText, value: object) -> TriggerFile | None:
     return TriggerFile(
         skill,
         tuple(
-            validate(Trigger, document, (*path, place), entry, guide=guide)
+            validate(Trigger, document, (*path, place), entry, remedy=guide)
             for place, entry in enumerate(entries)
         ),
     )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from routing_action.errors import DocumentError
+from routing_action.files.json_slips import find_conflict
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import suggest
 
 _LONGEST_PLACE = 200
 _MOST_PARTS = 12
 _QUOTED = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'")
+_SHOULD = re.compile(r"^(?:Input|String|Value) should")
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -49,9 +54,8 @@ def decode_text(data: bytes, file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DocumentError(
-            "not UTF-8 text", file=file, line=line, remedy="save the file as UTF-8"
-        ) from None
+        cause = "UTF-16, not UTF-8 text" if data.startswith(_UTF_16) else "not UTF-8 text"
+        raise DocumentError(cause, file=file, line=line, remedy="save the file as UTF-8") from None
 
 
 def parse_toml(data: bytes, file: str, remedy: str) -> object:
@@ -67,6 +71,11 @@ def parse_toml(data: bytes, file: str, remedy: str) -> object:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
+        if conflict := find_conflict(text):
+            line = text.count("\n", 0, conflict.offset) + 1
+            raise DocumentError(
+                conflict.cause, file=file, line=line, remedy=conflict.remedy
+            ) from None
         found = _PLACE.search(str(error))
         cause = _PLACE.sub("", str(error)).strip()[:500]
         raise DocumentError(
@@ -81,41 +90,78 @@ def validate(
     item: object,
     *,
     remedy: str = "",
-    guide: str = "",
+    owner: str = "",
+    page: str = "",
 ) -> Model:
     """Build a model, or name line, field and remedy of the first thing that is wrong.
 
-    `guide` is the remedy for a wrong field, `remedy` the one for what has no nearer one.
+    `remedy` is for what has no nearer one. With an `owner` (`case one`) a field is named from
+    there on, else by its whole path. `page` is that of the documentation.
     """
     try:
         return model.model_validate(item)
     except ValidationError as error:
-        kind, cause, where = find_fault(error)
-        if kind in ("too_long", "string_too_long"):
-            guide = "shorten it, or split what it is for"
-        elif kind == "extra_forbidden" and where:
-            guide = suggest(where[-1], model.model_fields, "see docs/reference/cases.md")
+        fault = find_fault(error)
+        near = fault.remedy
+        if fault.kind == "extra_forbidden" and fault.where:
+            known = model.model_fields
+            near = suggest(fault.where[-1], known, f"the fields here are {', '.join(known)}")
         raise DocumentError(
-            cause,
+            fault.cause,
             file=document.file,
-            line=document.line_of([*path, *where]),
-            field=name_field((*path, *where)),
-            remedy=guide or remedy,
+            line=document.line_of([*path, *fault.where]),
+            owner=owner,
+            field=name_field(fault.where if owner else (*path, *fault.where)),
+            remedy=near or remedy,
+            page=page,
         ) from None
 
 
-def find_fault(error: ValidationError) -> tuple[str, str, list[str | int]]:
-    """The first thing that is wrong: pydantic's name for it, words for people, and its place."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    cause = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        cause = "unknown field"
-    elif first["type"] == "missing":
-        cause = "is missing"
-    elif first["type"] in ("too_long", "string_too_long"):
+class Fault(NamedTuple):
+    """What a model did not take: pydantic's name for it, words for people, place and remedy."""
+
+    kind: str
+    cause: str
+    where: list[str | int]
+    remedy: str
+
+
+def find_fault(error: ValidationError) -> Fault:
+    """The first thing that is wrong; the remedy is "" where the cause says it all."""
+    first = first_error(error)
+    cause = _SHOULD.sub("must", first["msg"].removeprefix("Value error, "))
+    cause, remedy = _PLAIN.get(first["type"], (cause, ""))
+    if first["type"] in ("too_long", "string_too_long"):
         what = "entries" if first["type"] == "too_long" else "characters"
         cause = f"has more than {first['ctx']['max_length']} {what}"
-    return first["type"], cause, [part for part in first["loc"] if part != "[key]"]
+        remedy = "shorten it, or split what it is for"
+    where = [part for part in first["loc"] if part != "[key]"]
+    return Fault(first["type"], cause, where, remedy)
+
+
+def first_error(error: ValidationError) -> ErrorDetails:
+    """The first thing that is wrong, as pydantic has it.
+
+    A field that is missing may be there under a misspelt name, which then comes first.
+    """
+    first, *more = error.errors(include_url=False)
+    if first["type"] == "missing":
+        misspelt = (one for one in more if one["type"] == "extra_forbidden")
+        beside = (one for one in misspelt if one["loc"][:-1] == first["loc"][:-1])
+        first = next(beside, first)
+    return first
+
+
+_LIST = ("must be a list", 'write ["one", "two"]')
+_OBJECT = ("must be an object", 'write {"name": "value"}')
+_PLAIN = {
+    **dict.fromkeys(("tuple_type", "list_type"), _LIST),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
+    "extra_forbidden": ("unknown field", ""),
+    "missing": ("is missing", "add it"),
+    "string_type": ("must be a text", "write a text in double quotes"),
+    "bool_type": ("must be true or false", "write true or false without quotes"),
+}
 
 
 def name_field(where: Sequence[str | int]) -> str:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from routing_action.errors import DocumentError
+from routing_action.files.json_slips import find_conflict, find_repeated_key, find_slip
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COMMA = re.compile(r"\A\s*,")
 _DIGITS = re.compile(r"\d{1000}")
-_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \r].*)?$", re.MULTILINE)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -31,10 +31,13 @@ class JsonText:
                 self.text, object_pairs_hook=self._unique, parse_constant=self._no_constant
             )
         except json.JSONDecodeError as error:
-            self._refuse_conflict()
-            remedy = "check for a missing comma, quote or bracket just before this place"
-            cause = f"no valid JSON: {error.msg} (column {error.colno})"
-            raise DocumentError(cause, file=self.file, line=error.lineno, remedy=remedy) from None
+            slip = find_conflict(self.text)
+            if slip is None:
+                slip = find_slip(self.text, error)
+                slip = slip._replace(cause=f"no valid JSON: {slip.cause}")
+            raise DocumentError(
+                slip.cause, file=self.file, line=self.line_at(slip.offset), remedy=slip.remedy
+            ) from None
         except ValueError:  # Python refuses to make a number of thousands of digits
             digits = _DIGITS.search(self.text)
             line = self.line_at(digits.start()) if digits else None
@@ -46,31 +49,20 @@ class JsonText:
                 "nested too deeply", file=self.file, remedy="use plain lists and objects"
             ) from None
 
-    def _refuse_conflict(self) -> None:
-        """An unresolved merge explains what is no JSON better than the decoder can."""
-        if marker := _CONFLICT.search(self.text):
-            raise DocumentError(
-                f"holds an unresolved merge conflict ({marker[0].strip()[:40]})",
-                file=self.file,
-                line=self.line_at(marker.start()),
-                remedy="keep one side of each conflict, and remove the lines that mark it",
-            )
-
     def _unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for key, value in pairs:
-            if key in found:
-                written = re.escape(json.dumps(key, ensure_ascii=False))
-                places = [one.start() for one in re.finditer(rf"{written}\s*:", self.text)]
-                raise DocumentError(
-                    f"the key {key[:100]!r} is given twice in one object",
-                    file=self.file,
-                    line=self.line_at(places[1]) if len(places) > 1 else None,
-                    field=key[:100],
-                    remedy="keep one of them",
-                )
-            found[key] = value
-        return found
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        names = [name for name, _ in pairs]
+        first = next(name for name in found if names.count(name) > 1)
+        key, at = find_repeated_key(self.text) or (first, None)
+        raise DocumentError(
+            f"the key {key[:100]!r} is given twice in one object",
+            file=self.file,
+            line=self.line_at(at) if at is not None else None,
+            field=key[:100],
+            remedy="keep one of them",
+        )
 
     def _no_constant(self, name: str) -> object:
         place = self.text.find(name)
@@ -84,12 +76,12 @@ class JsonText:
 
     def line_of(self, path: Sequence[str | int]) -> int | None:
         """The line of the value at a path of keys and indexes; the nearest parent's where lost."""
-        offset, _ = self._follow(path)
+        offset, _ = self.find(path)
         return self.line_at(offset)
 
     def lines_of_items(self, path: Sequence[str | int]) -> list[int]:
         """The line of each item of the list at a path, in one pass; empty where there is none."""
-        start, whole = self._follow(path)
+        start, whole = self.find(path)
         if not whole or self.text[start : start + 1] != "[":
             return []
         lines: list[int] = []
@@ -122,6 +114,10 @@ class JsonText:
             at = _skip_space(self.text, at)
             at += self.text[at : at + 1] == ","
 
+    def end_of(self, offset: int) -> int:
+        """The offset behind the value that begins at another one."""
+        return _DECODER.raw_decode(self.text, offset)[1]
+
     def without(self, offset: int, keys: Collection[str | int]) -> str:
         """The text without some members of the object at or after an offset; the rest stays."""
         start = _skip_space(self.text, offset)
@@ -133,7 +129,7 @@ class JsonText:
             end = stop
         return self.text[: start + 1] + kept + self.text[end:]
 
-    def _follow(self, path: Sequence[str | int]) -> tuple[int, bool]:
+    def find(self, path: Sequence[str | int]) -> tuple[int, bool]:
         """The offset of the value at a path, or of its nearest parent; and which it is."""
         offset = 0
         for step in path:

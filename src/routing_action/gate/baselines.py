@@ -26,7 +26,7 @@ from routing_action.corpus.baseline import (
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
-from routing_action.files.documents import decode_text, read_bytes
+from routing_action.files.documents import decode_text, first_error, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import suggest
 
@@ -186,7 +186,7 @@ def _parse(document: JsonText) -> Entries:
             for case_id, found in entries.items()
         }
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first = first_error(error)
     kind, where, value = first["type"], first["loc"], first["input"]
     line = document.line_of([part for part in where if part != "[key]"]) if where else 1
     if kind == "json_invalid":
@@ -199,6 +199,7 @@ def _parse(document: JsonText) -> Entries:
         line=line,
         field=".".join(str(part) for part in where if part != "[key]"),
         remedy=remedy,
+        page="reference/baseline.md",
     )
 
 

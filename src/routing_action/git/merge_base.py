@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from routing_action.errors import HarnessError, UsageError
+from routing_action.errors import HarnessError, RoutingActionError, UsageError
+from routing_action.files.nearest import find_nearest
 from routing_action.git.command import resolve, run_git
 from routing_action.git.fetch import (
     COMMIT_ID,
@@ -62,11 +63,21 @@ def find_commit(top: Path, ref: str, environ: Mapping[str, str]) -> Found:
     for name in (ref,) if COMMIT_ID.fullmatch(ref) else (ref, f"origin/{ref}"):
         if sha := resolve(top, name):
             return Found(sha, name)
-    name, remote = fetch_ref(top, ref, environ=environ, options=_depth_of_a_new_ref(top))
+    try:
+        name, remote = fetch_ref(top, ref, environ=environ, options=_depth_of_a_new_ref(top))
+    except RoutingActionError as error:
+        if nearest := find_nearest(ref, _known_names(top)):
+            error.remedy = f"did you mean {nearest}? If not: {error.remedy}"
+        raise
     sha = resolve(top, name)
     if sha is None:
         raise UsageError(f"{ref} of {remote} is no commit", remedy="name a branch, tag or commit")
     return Found(sha, name.removeprefix("refs/remotes/").removeprefix("refs/tags/"), remote)
+
+
+def _known_names(top: Path) -> list[str]:
+    """The branches and tags of this clone, and what it knows of its remotes' branches."""
+    return run_git(("for-each-ref", "--format=%(refname:lstrip=2)"), top).splitlines()
 
 
 def _depth_of_a_new_ref(top: Path) -> tuple[str, ...]:

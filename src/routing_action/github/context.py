@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from routing_action.errors import UsageError
+from routing_action.github.documentation import find_docs_url
 from routing_action.github.publication import RunLinks
 
 MAX_EVENT_BYTES = 32 * 2**20
@@ -108,8 +108,6 @@ def read_context(environ: Mapping[str, str]) -> Context:
     """The context of the step that this runs in."""
     path = environ.get("GITHUB_EVENT_PATH", "")
     server_url = environ.get("GITHUB_SERVER_URL", "").rstrip("/")
-    action = environ.get("GITHUB_ACTION_REPOSITORY", "")
-    ref = environ.get("GITHUB_ACTION_REF", "") if server_url and action else ""
     return Context(
         event_name=environ.get("GITHUB_EVENT_NAME", ""),
         event=_read_event(Path(path)) if path else {},
@@ -122,8 +120,7 @@ def read_context(environ: Mapping[str, str]) -> Context:
         run_number=_number(environ, "GITHUB_RUN_NUMBER", 0),
         api_url=environ.get("GITHUB_API_URL", "").rstrip("/"),
         server_url=server_url,
-        # The documents of the action at the version in use; a step with `uses: ./` names none.
-        docs_url=f"{server_url}/{quote(action)}/blob/{quote(ref)}/docs" if ref else "",
+        docs_url=find_docs_url(environ),
     )
 
 

@@ -137,7 +137,8 @@ class Renderer:
             least = self._draw(name, _NOTHING, CAP) or ""
             raise UsageError(
                 f"{name}: even without rows it has {count_bytes(least)} bytes, more than {budget}",
-                remedy="let the template heed `space`; see docs/how-to/change-the-reports.md",
+                remedy="let the template heed `space`",
+                page="how-to/change-the-reports.md",
             )
         return self._draw("least.md.j2", _NOTHING, CAP) or ""
 

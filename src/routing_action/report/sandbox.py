@@ -50,7 +50,7 @@ _STEP = 32  # what a round of a loop, a call or an include counts for, in charac
 _MOST_IN_RANGE = 10_000
 _LARGEST_TEMPLATE = 256 * 1024
 _LARGEST_NUMBER = 10**15
-_REMEDY = "fix the template; docs/how-to/change-the-reports.md lists what templates can use"
+_PAGE = "how-to/change-the-reports.md"
 _METHODS_OF_MAPPINGS = {"items", "keys", "values", "get"}
 _KEPT_FILTERS = ("length", "count", "first", "last", "default", "d", "round", "int", "abs")
 
@@ -269,4 +269,4 @@ def _explain(error: Exception, name: str, folder: Path) -> UsageError:
     said = cut(" ".join(str(error).split()), 300) or type(error).__name__
     if not isinstance(error, TemplateError):
         said = f"{type(error).__name__}: {said}"
-    return UsageError(f"{where}: {said}", remedy=_REMEDY)
+    return UsageError(f"{where}: {said}", remedy="fix the template", page=_PAGE)

@@ -225,7 +225,7 @@ def _validate(
 
 def _refuse(path: Path, error: ValidationError, count: int | None = None) -> DocumentError:
     """What is wrong first, with its place; of a block of rows with the `count` of those before."""
-    kind, cause, where = find_fault(error)
+    kind, cause, where, _ = find_fault(error)
     if count is not None:
         where = ["results", *[int(row) + count for row in where[:1]], *where[1:]]
     is_small = path.is_file() and path.stat().st_size <= _MAX_LINE_BYTES

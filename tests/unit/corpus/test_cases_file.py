@@ -15,7 +15,12 @@ GOOD = {"case_id": "one", "prompt": "Do it.", "expected_skill": "foo"}
 
 BAD_FILES = {
     "no json": ('[{"case_id": "a",}]', "1: no valid JSON", "comma"),
-    "cut": ('[\n{"case_id": "a"', "2: no valid JSON", "comma"),
+    "cut": ('[\n{"case_id": "a"', "2: no valid JSON", "add the missing }"),
+    "merge conflict": (
+        '[\n<<<<<<< HEAD\n{"case_id": "a"}\n=======\n>>>>>>> theirs\n]',
+        "2: holds an unresolved merge conflict (<<<<<<< HEAD)",
+        "keep one side",
+    ),
     "two keys": (
         '[{"case_id": "a",\n "prompt": "p",\n "prompt": "q"}]',
         "3: field prompt: the key 'prompt' is given twice",
@@ -28,27 +33,38 @@ BAD_FILES = {
     "item is no object": ("[1]", "1: field [0]:", ""),
     "unknown field": (
         '[\n {"case_id": "a", "prompt": "p",\n  "expected_skills": "x"}\n]',
-        "3: field [0].expected_skills: unknown field",
+        "3: case a: field expected_skills: unknown field",
         "did you mean expected_skill?",
     ),
-    "missing prompt": ('[\n {"case_id": "a"}\n]', "2: field [0].prompt: is missing", "cases.md"),
+    "missing prompt": ('[\n {"case_id": "a"}\n]', "2: case a: field prompt: is missing", "add it"),
     "wrong type": (
         '{"cases": [\n {"case_id": "a", "prompt": "p", "required_skills": "x"}]}',
-        "2: field cases[0].required_skills:",
-        "cases.md",
+        "2: case a: field required_skills: must be a list",
+        'write ["one", "two"]',
     ),
     "tier": (
         '[{"case_id": "a", "prompt": "p", "expected_skill_min_tier": 3}]',
-        "field [0].expected_skill_min_tier:",
-        "cases.md",
+        "1: case a: field expected_skill_min_tier: must be 1 or 2",
+        "",
     ),
-    "blank prompt": ('[{"case_id": "a", "prompt": "  "}]', "prompt is blank", "cases.md"),
+    "blank prompt": ('[{"case_id": "a", "prompt": "  "}]', "1: case a: prompt is blank", ""),
     "contradiction": (
         '[{"case_id": "a", "prompt": "p", "expected_skill": "x", "disallowed_skills": ["X"]}]',
-        "disallowed_skills also names a required skill: X",
-        "cases.md",
+        "1: case a: disallowed_skills also names a required skill: X",
+        "",
     ),
-    "bad id": ('[{"case_id": "../a", "prompt": "p"}]', "field [0].case_id:", "cases.md"),
+    "bad id": ('[{"case_id": "../a", "prompt": "p"}]', "1: field [0].case_id:", "letters, digits"),
+    "misspelt field that is needed": (
+        '[{"case_id": "a",\n "promt": "p"}]',
+        "2: case a: field promt: unknown field",
+        "did you mean prompt?",
+    ),
+    "no id": ('{"cases": [{"prompt": "p"}]}', "1: field cases[0].case_id: is missing", "add it"),
+    "unlike any field": (
+        '[{"case_id": "a", "prompt": "p", "zzz": 1}]',
+        "1: case a: field zzz: unknown field",
+        "the fields here are case_id, category, prompt,",
+    ),
     "duplicate": (
         '[\n{"case_id": "a", "prompt": "p"},\n{"case_id": "A", "prompt": "q"}]',
         "3: field case_id: case_id 'A' is also given on line 2",

@@ -27,8 +27,8 @@ from tests.support.command_line import ROOT
 GOOD = '{"a": {"claude": {"expected_status": "pass"}}}'
 
 BAD_FILES = {
-    "empty": ("", "1: no valid JSON", "comma"),
-    "cut": ('{\n"a": {', "2: no valid JSON", "comma"),
+    "empty": ("", "1: no valid JSON: the file is empty", "write"),
+    "cut": ('{\n"a": {', "2: no valid JSON", "add the missing }"),
     "list": ("[]", "1: must be an object, is a list", '{"CASE_ID"'),
     "number": ("1", "1: must be an object, is a number", '{"CASE_ID"'),
     "case is a list": ('{\n"a": []}', "2: field a: must be an object, is a list", "CASE_ID"),
@@ -62,6 +62,11 @@ BAD_FILES = {
         '{"a": {"x": {"expected_status": "pass",\n\n"allow_timeouts": true}}}',
         "3: field a.x.allow_timeouts: unknown field",
         "did you mean allow_timeout?",
+    ),
+    "misspelt status": (
+        '{"a": {"x": {\n"expected_staus": "pass"}}}',
+        "2: field a.x.expected_staus: unknown field",
+        "did you mean expected_status?",
     ),
     "strange field": (
         '{"a": {"x": {"expected_status": "pass", "zzz": 1}}}',

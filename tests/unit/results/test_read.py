@@ -147,12 +147,12 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
                    "field options: is missing"),
     "no rows": (json.dumps({k: v for k, v in BATCH.items() if k != "results"}).encode(),
                 "field results: "),
-    "status": (row(status="passed"), "field results[1].status: Input should be 'pass'"),
-    "type": (row(timed_out="no"), "field results[1].timed_out: Input should be a valid boolean"),
+    "status": (row(status="passed"), "field results[1].status: must be 'pass'"),
+    "type": (row(timed_out="no"), "field results[1].timed_out: must be true or false"),
     "tier": (row(token_hits={"x": {"tier": 1}}), "field results[1].token_hits.x.best_score: "),
     "no agent": (row(agent=""), "field results[1].agent: is empty"),
     "no case": (row(case_id=""), "field results[1].case_id: is empty"),
-    "trial": (row(trial=0), "field results[1].trial: Input should be greater than or equal to 1"),
+    "trial": (row(trial=0), "field results[1].trial: must be greater than or equal to 1"),
     "same trial": (row(case_id="one"), "field results[1].trial: claude:one trial 1 is already"),
     "same id": (row(unit_run_id=BATCH["results"][0]["unit_run_id"]),
                 "field results[1].unit_run_id:"),
@@ -322,7 +322,7 @@ def test_a_damaged_file_is_named(layout: dict[str, Any], tmp_path: Path) -> None
     """The error tells which artifact to fetch again, streamed or not."""
     path = lay_out(tmp_path, RESULTS, **layout)
     path.write_text(break_rows(path.read_text(encoding="utf-8")), encoding="utf-8")
-    with pytest.raises(DocumentError, match=r"\[0\]\.trial: Input should be a valid integer"):
+    with pytest.raises(DocumentError, match=r"\[0\]\.trial: must be a valid integer"):
         ids(path)
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from routing_action.agents.provider import Provider
 from routing_action.errors import DocumentError, HarnessError, UsageError
+from routing_action.files.documents import read_text
+from routing_action.files.json_text import JsonText
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import FINDS_NO_SKILL
 from routing_action.run.workspace.answer_keys import AnswerKeys
@@ -20,6 +22,7 @@ from routing_action.run.workspace.visible_files import copy_tree, read_folder, s
 
 SKILL_FILE = "SKILL.md"
 _PLUGIN_FILE = ".claude-plugin/plugin.json"
+_MAX_PLUGIN_BYTES = 2**20
 _HEAD_BYTES = 8192
 
 
@@ -159,12 +162,7 @@ def skills_of_plugin(source: Path) -> list[Skill]:
 def _plugin_folders(source: Path) -> tuple[Path, ...]:
     """The skill folders of a plugin, inside the plugin; a listed folder may be a skill itself."""
     file = source / _PLUGIN_FILE
-    try:
-        plugin = json.loads(file.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise DocumentError(
-            "is not JSON", file=str(file), remedy="correct the plugin's file"
-        ) from error
+    plugin = JsonText(str(file), read_text(file, _MAX_PLUGIN_BYTES)).decode()
     listed = plugin.get("skills", []) if isinstance(plugin, dict) else []
     extra = [listed] if isinstance(listed, str) else listed
     if not isinstance(extra, list) or not all(_is_inside(source, path) for path in extra):
