@@ -73,8 +73,27 @@ def test_every_transition_has_a_lifecycle_line_with_both_ids(project: Project) -
     ]
     assert all(f"[batch:{done.results['batch_run_id']}]" in line for line in lines)
     assert "running [1/1]" in lines[1]
+    assert lines[2].endswith("summary(pass=1, fail=0, infra=0)")
     assert done.stderr.splitlines()[0] == f"ARTIFACT_DIR={done.artifacts}"
     assert done.stderr.splitlines()[-1].endswith("summary(pass=1, fail=0, infra=0)")
+
+
+@pytest.mark.parametrize("variable", ["CI", "GITHUB_ACTIONS"])
+def test_in_ci_each_unit_has_one_line_with_short_ids(project: Project, variable: str) -> None:
+    """The log of a job is short; the folder and the files have the full ids."""
+    project.write_cases(loads("one"), loads("two"))
+    project.variables[variable] = "true"
+    done = project.run("--max-parallel", "1")
+    first, *lines = done.stderr.splitlines()
+    assert first == f"ARTIFACT_DIR={done.artifacts}"
+    for number, (line, unit) in enumerate(
+        zip(lines[:2], done.column("unit_run_id"), strict=True), start=1
+    ):
+        assert f"[unit:{unit[:8]}]" in line
+        assert f"-> completed [{number}/2] " in line
+        assert line.endswith(f"summary(pass={number}, fail=0, infra=0)")
+    assert len(lines) == 3
+    assert done.artifacts.name not in "\n".join(lines)
 
 
 def test_no_progress_leaves_the_artifact_folder_alone_on_stderr(project: Project) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from routing_action.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
+_NOT_INHERITED = ("MAX_CONCURRENCY", "CI", "GITHUB_ACTIONS")
 FAKE_CLAUDE = ROOT / "tests" / "fakes" / "fake_claude.py"
 
 
@@ -76,10 +77,10 @@ class Project:
         (self.root / "cases.json").write_text(json.dumps(list(cases)), encoding="utf-8")
 
     def environment(self) -> dict[str, str]:
-        """The caller's environment, with the fake agent and the source on the path."""
+        """The caller's environment as at a desk, with the fake agent and the source on the path."""
         words = [sys.executable, str(FAKE_CLAUDE), *self.options]
         return {
-            **{n: v for n, v in os.environ.items() if n != "MAX_CONCURRENCY"},
+            **{n: v for n, v in os.environ.items() if n not in _NOT_INHERITED},
             "PYTHONPATH": str(ROOT / "src"),
             "HOME": str(self.root),
             "AGENT_CLAUDE_TEMPLATE": f"{shlex.join(words)} {{prompt}}",

@@ -23,7 +23,7 @@ from routing_action.results.model import (
     summarise_pairs,
 )
 from routing_action.run.launch import find_temp_root
-from routing_action.run.lifecycle import LifecycleLog, format_time
+from routing_action.run.lifecycle import LifecycleLog, format_time, is_ci
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
 from routing_action.run.process.descendants import end_orphans, find_orphans
@@ -68,8 +68,14 @@ async def run_batch(
     """
     folder, ports, earlier = parts.folder, parts.ports, journal.earlier
     batch_run_id = earlier.header.batch_run_id if earlier else folder.path.name
-    quiet = settings.outputs.no_progress
-    lifecycle = LifecycleLog(ports.write_error, ports.now, batch_run_id, quiet, ports.observer)
+    lifecycle = LifecycleLog(
+        ports.write_error,
+        ports.now,
+        batch_run_id,
+        settings.outputs.no_progress,
+        ports.observer,
+        brief=is_ci(settings.environ),
+    )
     lifecycle.artifact_dir(str(folder.path))
     _end_what_was_left(settings, parts, journal)
     # In a replay nothing is spent, and no agent is stopped.

@@ -1,6 +1,6 @@
 """What a batch gets of the outside (clock, ids, standard error), and the lines that it writes.
 
-There is one line for every transition of every unit.
+There is one line for every transition of every unit, in CI one for every unit that ended.
 `ARTIFACT_DIR=<absolute path>` is a raw line that nothing suppresses; the lifecycle lines are
 silenced by --no-progress. An observer hears every transition, and shows it in place of the lines.
 """
@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.results.model import Summary, UnitResult
+
+_SHORT_ID = 8
+_WORDS = {Status.PASS: "pass", Status.FAIL: "fail", Status.INFRA_ERROR: "infra"}
 
 
 class BatchObserver(Protocol):
@@ -70,11 +74,18 @@ def new_uuid() -> str:
     return str(uuid.uuid4())
 
 
+def is_ci(environ: Mapping[str, str]) -> bool:
+    """True where a CI system runs us: they set `CI`, and GitHub sets its own beside it."""
+    values = (environ.get(name, "").casefold() for name in ("CI", "GITHUB_ACTIONS"))
+    return any(value not in ("", "0", "false") for value in values)
+
+
 @dataclass(slots=True)
 class LifecycleLog:
     """Writes lifecycle lines with the batch's id; `write` takes one line without its newline.
 
-    With an observer there are no lines: it hears everything instead.
+    With an observer there are no lines: it hears everything instead. `brief` is for a log that is
+    read later: only how each unit ended, with ids of eight characters.
     """
 
     write: Callable[[str], None]
@@ -82,6 +93,9 @@ class LifecycleLog:
     batch_run_id: str
     quiet: bool = False
     observer: BatchObserver | None = None
+    brief: bool = False
+    _known: int = 0
+    _ended: Counter[Status] = field(default_factory=Counter)
 
     def artifact_dir(self, path: str) -> None:
         """Say where the artifacts stand, as soon as the folder exists."""
@@ -91,21 +105,32 @@ class LifecycleLog:
         """A unit waits for its turn."""
         if self.observer:
             self.observer.queue(unit_run_id, key)
-        self._unit(unit_run_id, key, "queued")
+        self._known += 1
+        if not self.brief:
+            self._unit(unit_run_id, key, "queued")
+
+    def carry(self, row: UnitResult) -> None:
+        """A unit had ended in an earlier life of the batch: it counts, and has no line."""
+        self._known += 1
+        self._ended[row.status] += 1
 
     def running(self, unit_run_id: str, key: str, place: str) -> None:
         """A unit is being prepared and started; `place` is its `[n/N]` in the plan."""
         if self.observer:
             self.observer.start(unit_run_id, key)
-        self._unit(unit_run_id, key, f"running {place}")
+        if not self.brief:
+            self._unit(unit_run_id, key, f"running {place}")
 
     def ended(self, key: str, row: UnitResult) -> None:
-        """A unit came to its end, or will not run at all; says how, and why."""
+        """A unit came to its end, or will not run at all; says how, and what ended so far."""
         if self.observer:
             self.observer.end(row.unit_run_id, key, row)
+        self._ended[row.status] += 1
+        place = f"[{self._ended.total()}/{self._known}]"
         reason = f" kind={row.failure_kind}" if row.failure_kind else ""
         detail = f"status={row.status.value}{reason} duration={row.duration_ms / 1000:.1f}s"
-        self._unit(row.unit_run_id, key, f"{_final_state(row)} {detail}")
+        state = f"{_final_state(row)} {place} {detail} {_summary(self._ended)}"
+        self._unit(row.unit_run_id, key, state)
 
     def note(self, text: str) -> None:
         """Something that a reader of the log should know about the batch."""
@@ -116,16 +141,30 @@ class LifecycleLog:
     def summary(self, summary: Summary) -> None:
         """The totals at the end."""
         self._line(
-            f"summary(pass={summary.passed}, fail={summary.fail}, infra={summary.infra_error})"
+            _summary(
+                {
+                    Status.PASS: summary.passed,
+                    Status.FAIL: summary.fail,
+                    Status.INFRA_ERROR: summary.infra_error,
+                }
+            )
         )
 
     def _unit(self, unit_run_id: str, key: str, state: str) -> None:
-        self._line(f"[unit:{unit_run_id}] {key} -> {state}")
+        self._line(f"[unit:{self._short(unit_run_id)}] {key} -> {state}")
 
     def _line(self, text: str) -> None:
         if not self.quiet and self.observer is None:
             stamp = self.now().strftime("%H:%M:%S")
-            self.write(f"[routing-action] {stamp} [batch:{self.batch_run_id}] {text}")
+            self.write(f"[routing-action] {stamp} [batch:{self._short(self.batch_run_id)}] {text}")
+
+    def _short(self, run_id: str) -> str:
+        return run_id[:_SHORT_ID] if self.brief else run_id
+
+
+def _summary(counts: Mapping[Status, int]) -> str:
+    numbers = (f"{word}={counts.get(status, 0)}" for status, word in _WORDS.items())
+    return f"summary({', '.join(numbers)})"
 
 
 def _final_state(row: UnitResult) -> str:

@@ -57,6 +57,7 @@ class Rounds:
             if row is not None:
                 self._rows[unit.index] = row
                 self._runner.brakes.carry(row)
+                self._runner.lifecycle.carry(row)
                 continue
             ids[unit.index] = self._runner.parts.ports.new_id()
             self._runner.lifecycle.queued(ids[unit.index], unit.key)

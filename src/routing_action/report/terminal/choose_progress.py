@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
-from routing_action.run.lifecycle import BatchObserver
+from routing_action.run.lifecycle import BatchObserver, is_ci
 from routing_action.run.process.process import ProcessLimits
 from routing_action.run.settings import RunSettings
 
@@ -61,9 +61,9 @@ def live_progress(
 def wants_view(stream: TextIO, environ: Mapping[str, str]) -> bool:
     """True on a terminal that can move its cursor, where a person and no CI system watches.
 
-    `CI` is what CI systems set; `TERM=dumb` and no TERM at all say that a terminal can nothing.
+    `TERM=dumb` and no TERM at all say that a terminal can nothing.
     """
-    if environ.get("CI", "").casefold() not in ("", "0", "false"):
+    if is_ci(environ):
         return False
     return environ.get("TERM", "") not in _DUMB and _is_terminal(stream)
 
