@@ -327,7 +327,7 @@ def test_a_malformed_delta_is_exit_2_with_file_field_and_remedy(kind: str, tmp_p
     assert "remedy: " in done.stderr
 
 
-@pytest.mark.parametrize(("form", "start"), [("text", "delta against"), ("comment", "> [!")])
+@pytest.mark.parametrize(("form", "start"), [("text", "compared with"), ("comment", "> [!")])
 def test_a_delta_is_shown_again_as_compare_showed_it(form: str, start: str, tmp_path: Path) -> None:
     """The file holds all that the comparison said."""
     create(tmp_path / "repo", FILES)

@@ -29,7 +29,7 @@ from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
-from routing_action.report.terminal.console import render_delta_text
+from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.rerun import run_program
 
 

@@ -16,7 +16,7 @@ from routing_action.agents.discovery import KnownAgents, all_providers, find_age
 from routing_action.agents.provider import Provider
 from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
-from routing_action.report.terminal.console import ConsoleStyle
+from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import one_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -145,11 +145,17 @@ def parse_pairs(values: tuple[str, ...], flag: str) -> dict[str, str]:
     return pairs
 
 
+def from_here(path: Path) -> str:
+    """A path as short as it can be typed in the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def stdout_style(environ: Mapping[str, str]) -> ConsoleStyle:
     """Colour only on a terminal that has it, and without NO_COLOR; its width in columns."""
     plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
     colour = sys.stdout.isatty() and not plain
-    return ConsoleStyle(colour, shutil.get_terminal_size((100, 24)).columns)
+    return ConsoleStyle(colour, shutil.get_terminal_size((80, 24)).columns)
 
 
 def full_commit(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
