@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
@@ -110,9 +111,9 @@ class Blocks:
                 yield from labelled("cause", shorten(row.error, _CAUSE_WIDTH), width)
             yield from self._proofs(row)
             yield from self._change(row)
-        fix = find_fix(self.delta, row) if row.gates or is_lost else ""
-        if fix:
-            yield from labelled("fix", fix, width)
+        if (row.gates or is_lost) and not _says_remedy(row):
+            fix = find_fix(self.delta, row)
+            yield from labelled("fix", fix, width) if fix else ()
         cases = tuple(dict.fromkeys(one.case_id for one in group))
         rerun = is_lost or (row.gates and row.kind is not DeltaKind.UNDECLARED)
         if rerun and row.got is not None:
@@ -158,6 +159,12 @@ class Blocks:
             none = "its description" if len(skills) == 1 else "neither description"
             not_ = "does not edit" if len(skills) == 1 else "edits"
             yield from labelled("edited", f"this change {not_} {none}", width)
+
+
+def _says_remedy(row: DeltaEntry) -> bool:
+    """True where the harness itself kept a unit from starting, and said what to do about it."""
+    is_ours = row.failure_kind in (Outcome.CLI_MISSING, Outcome.NOT_RUN)
+    return is_ours and "; " in (row.error or "")
 
 
 def _join(group: Sequence[DeltaEntry]) -> DeltaEntry:

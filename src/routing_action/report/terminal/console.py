@@ -71,7 +71,8 @@ def render_console(
     if not is_compared:
         verdict = wrap(f"verdict: {reason}", style.width, indent="  ")
         lines += [style.paint(line, _colour(results)) for line in verdict]
-    return "\n".join([*lines, f"artifacts: {artifacts}"])
+        lines += [f"artifacts: {artifacts}"]
+    return "\n".join(lines)
 
 
 def _colour(results: Results) -> str:
@@ -152,15 +153,15 @@ def _totals(results: Results) -> Iterator[str]:
     summary, rows = results.summary, results.results
     counts = {"pass": summary.passed, "fail": summary.fail, "infra": summary.infra_error}
     told = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
-    yield f"{count(summary.total, 'run')}: {told or 'none ended'};"
+    times = {"took {}": _busy_ms(rows), "{} of agent time": sum(row.duration_ms for row in rows)}
+    facts = [text.format(format_duration(time)) for text, time in times.items() if time]
     costs = [row.cost_usd for row in rows if row.cost_usd]
-    agents_ms = sum(row.duration_ms for row in rows)
-    yield f"took {format_duration(_busy_ms(rows))}{',' if agents_ms else ''}"
-    if agents_ms:
-        yield f"{format_duration(agents_ms)} of agent time{',' if costs else ''}"
     if costs:
         agents = ", ".join(dict.fromkeys(row.agent for row in rows if row.cost_usd))
-        yield f"{sum(costs):.4f} USD reported by {agents}"
+        facts.append(f"{sum(costs):.4f} USD reported by {agents}")
+    yield f"{count(summary.total, 'run')}: {told or 'none ended'}{';' if facts else ''}"
+    yield from (f"{fact}," for fact in facts[:-1])
+    yield from facts[-1:]
 
 
 def _busy_ms(rows: Sequence[UnitResult]) -> int:

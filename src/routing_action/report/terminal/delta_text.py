@@ -9,8 +9,9 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
 from routing_action.report.edits import edit_lines, edits_headline
-from routing_action.report.escape import cut, printable
+from routing_action.report.escape import printable
 from routing_action.report.terminal.blocks import Blocks
+from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.layout import (
     BOLD,
     GREEN,
@@ -25,7 +26,6 @@ from routing_action.report.view import changed_rows, find_headline, find_notes
 _CONCLUSIONS = {Conclusion.FAILURE: RED, Conclusion.SUCCESS: GREEN, Conclusion.NEUTRAL: YELLOW}
 _MOST_EDITS = 60
 _MOST_FIELDS = 30
-_LONGEST_NOTE = 150
 
 
 def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS") -> str:
@@ -71,7 +71,7 @@ def _edits(delta: Delta, width: int) -> Iterator[str]:
     if len(delta.edits) > _MOST_EDITS:
         yield f"  and {count(len(delta.edits) - _MOST_EDITS, 'more edit')}; see --format json"
     for one in delta.measured_with:
-        yield from wrap(f"note: {cut(printable(one), _LONGEST_NOTE)}", width, indent="  ")
+        yield shorten(f"note: {printable(one)}", width)  # whole in every other report
 
 
 def _baseline(delta: Delta) -> str:
