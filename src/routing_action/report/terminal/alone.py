@@ -20,7 +20,7 @@ _SOURCE = BaselineSource(path="", commit=None, date=None, how="", present=False,
 def judge_alone(results: Results, program: str, corpus: Corpus | None = None) -> Delta:
     """Rows and facts that are told as a comparison tells them; its conclusion means nothing.
 
-    Prompts are those of `corpus`, if it is known.
+    Only pairs that have a result get a row. Prompts are those of `corpus`, if it is known.
     """
     options = results.options
     batch = MeasuredBatch(
@@ -41,5 +41,6 @@ def judge_alone(results: Results, program: str, corpus: Corpus | None = None) ->
     rows = tuple(
         row.model_copy(update={"why": "its trials disagree" if row.flaky else "did not pass"})
         for row in delta.rows
+        if row.got is not None
     )
     return delta.model_copy(update={"rows": rows})

@@ -44,6 +44,7 @@ _MOST_NAMED = 60
 _MOST_PROOFS = 2
 _CAUSE_WIDTH = 400
 _PROOF_WIDTH = 160
+_NOTHING_TO_MEASURE = (DeltaKind.UNDECLARED, DeltaKind.REMOVED, DeltaKind.UNMEASURED)
 _MOST_EDITED = 2
 _CHANGE_WIDTH = 130
 
@@ -98,7 +99,7 @@ class Blocks:
         noise = list(map(say, list_noise(row, self.passing.get(row.case_id, ()))))[bool(trials) :]
         what = say(describe_cause(row))
         kind = row.failure_kind if row.got is Status.FAIL and row.failure_kind else ""
-        told = ("" if kind in what else kind, "" if many else trials)
+        told = ("" if kind in what or row.timed_out else kind, "" if many else trials)
         marks = ", ".join(filter(None, told))
         what += f" ({marks})" if marks else ""
         return f"{', each: ' if many else ': '}{'; '.join((what, *noise))}"
@@ -115,8 +116,8 @@ class Blocks:
             fix = find_fix(self.delta, row)
             yield from labelled("fix", fix, width) if fix else ()
         cases = tuple(dict.fromkeys(one.case_id for one in group))
-        rerun = is_lost or (row.gates and row.kind is not DeltaKind.UNDECLARED)
-        if rerun and row.got is not None:
+        rerun = is_lost or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
+        if rerun:
             yield from command("rerun", self._rerun(row, cases), width)
         accept = accept_command(_join(group), self.results) if self.results else ""
         if accept:
@@ -126,7 +127,8 @@ class Blocks:
             yield from labelled("cases", name_few(map(printable, cases)), width)
 
     def _rerun(self, row: DeltaEntry, cases: Sequence[str]) -> str:
-        known = {one.case_id for one in self.delta.rows if one.agent == row.agent and one.got}
+        rows = (one for one in self.delta.rows if one.kind is not DeltaKind.REMOVED)
+        known = {one.case_id for one in rows if one.agent == row.agent}
         if row.agent in self.whole and known <= set(cases):
             return self.delta.run_commands[row.agent]
         return rerun_command(self.delta, row.model_copy(update={"case_id": ",".join(cases)}))

@@ -5,6 +5,7 @@ Lines keep within the width, but for commands and paths, which are there to be c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -58,7 +59,7 @@ def render_console(
     """
     style = ConsoleStyle(style.colour, max(style.width, LEAST_WIDTH))
     delta = judge_alone(results, program, corpus)
-    rows = [row for row in delta.rows if row.got is not None and is_worth_a_look(row)]
+    rows = [row for row in delta.rows if is_worth_a_look(row)]
     rows.sort(key=lambda row: _ORDER.index(row.got))
     lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows))]
     lines += [""] if lines else []
@@ -84,8 +85,7 @@ def _colour(results: Results) -> str:
 def _unmeasured(delta: Delta, rows: Sequence[DeltaEntry]) -> frozenset[str]:
     """The agents of which nothing was measured for one cause: a column would say no more."""
     groups = [group for group in group_by_cause(rows) if group[0].got is Status.INFRA_ERROR]
-    sizes = {agent: sum(row.agent == agent for row in delta.rows if row.got) for agent in
-             {row.agent for row in rows}}  # fmt: skip
+    sizes = Counter(row.agent for row in delta.rows)
     return frozenset(group[0].agent for group in groups if len(group) == sizes[group[0].agent])
 
 
