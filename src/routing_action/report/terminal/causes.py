@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from routing_action.corpus.baseline import Status
@@ -12,6 +13,8 @@ from routing_action.gate.wording import count
 
 _SAME_FOR_ALL = (DeltaKind.UNDECLARED, DeltaKind.IMPROVEMENT)
 """Words that alone say all of a pair, and what to do about it."""
+_PASSING = re.compile(r"\b(?=[\w-]*\d)[\w-]{8,}\b|\d+(?:\.\d+)?")
+"""Ids, times and amounts: they differ from one message of a CLI to the next."""
 
 
 def group_by_cause(rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
@@ -22,7 +25,7 @@ def group_by_cause(rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
     for row in known:
         agents.setdefault((row.case_id, row.kind), []).append(row.agent)
         if row.got is Status.INFRA_ERROR and row.failure_kind != Outcome.NOT_RUN and row.error:
-            errors.setdefault(row.agent, {})[row.error] = None
+            errors.setdefault(row.agent, {})[_PASSING.sub("#", row.error)] = None
     groups: dict[object, list[DeltaEntry]] = {}
     for row in known:
         own, alike = errors.get(row.agent, {}), agents[row.case_id, row.kind]
@@ -36,7 +39,7 @@ def _cause(row: DeltaEntry, errors: Sequence[str], agents: Sequence[str]) -> obj
     `agents` are those of which the case has the same word: a command for them all names no other.
     """
     if row.got is Status.INFRA_ERROR:
-        error = row.error or row.failure_kind or ""
+        error = _PASSING.sub("#", row.error or row.failure_kind or "")
         return ("infra", row.agent, next((one for one in errors if one in error), error))
     if row.kind in _SAME_FOR_ALL:
         return (row.kind, row.gates, row.not_alike, agents)

@@ -137,15 +137,15 @@ CAUSES = {
 @pytest.mark.parametrize("count", [2, 20])
 def test_one_cause_has_one_block_and_no_table(kind: str, count: int, stopped: bool) -> None:
     """An agent that cannot work fills no screen: its cause, the fix, and one command for all."""
-    error = CAUSES[kind]
-    after = f"not run: claude was stopped after {kind} ({error})"
+    errors = [f"{CAUSES[kind]} (request req-{n}f00ba{n}, 0.{n} s)" for n in range(count + 1)]
+    after = f"not run: claude was stopped after {kind} ({errors[1]})"
     rows = [
         make_row(
             n,
             case_id=f"c{n}",
             status=Status.INFRA_ERROR,
             failure_kind="not_run" if stopped and n > 1 else kind,
-            error=after if stopped and n > 1 else error,
+            error=after if stopped and n > 1 else errors[n],
         )
         for n in range(1, count + 1)
     ]
