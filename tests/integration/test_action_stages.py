@@ -68,7 +68,7 @@ def test_a_red_pair_leaves_its_leg_green(job: Job) -> None:
     """It is data; the aggregation judges it against the baseline."""
     found = job.use("run", agents="claude")
     assert (found["status"], found["exit-code"]) == ("failed", "0")
-    assert "claude:bad: FAIL" in job.summary
+    assert "FAIL claude:bad: wanted foo, got no skill" in job.summary
 
 
 def test_an_unusable_case_file_makes_its_leg_red(job: Job) -> None:

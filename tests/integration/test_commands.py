@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from routing_action import __version__
 from routing_action.__main__ import main
-from tests.support.command_line import ROOT, Finished, Project, loads
+from tests.support.command_line import ROOT, Finished, Project, loads, run_command
+from tests.support.pull_request import PullRequest
+from tests.support.result_rows import make_results, make_row
 
 RECORDED = ROOT / "tests" / "recordings" / "cli"
 CLAUDE = RECORDED / "claude" / "2.1.332"
@@ -144,6 +147,42 @@ def test_plan_takes_durations_from_earlier_results(project: Project) -> None:
     recorded = json.loads(results.read_text("utf-8"))["results"]
     seconds = round(sum(row["duration_ms"] for row in recorded) / 1000)
     assert f"claude: about {seconds} s" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "told"),
+    [
+        (None, "estimate, without earlier results (--results): 30.0 s of agent time"),
+        (0, "estimate, as in earlier results: less than 1 s of agent time"),
+        (1500, "estimate, as in earlier results: 2.0 s of agent time"),
+        (125_000, "estimate, as in earlier results: 2 min 5 s of agent time"),
+    ],
+)
+def test_a_plan_says_what_its_estimate_rests_on(
+    project: Project, milliseconds: int | None, told: str
+) -> None:
+    """Never zero minutes: in the unit that fits."""
+    project.write_cases(loads("one"))
+    given = []
+    if milliseconds is not None:
+        results = make_results(make_row(case_id="one", duration_ms=milliseconds))
+        path = project.root / "earlier.json"
+        path.write_text(results.model_dump_json(by_alias=True), encoding="utf-8")
+        given = ["--results", str(path)]
+    done = project.call("plan", "--agents", "claude", *given)
+    assert told in done.stdout
+
+
+def test_a_plan_with_nothing_to_run_is_no_error(change: PullRequest) -> None:
+    """Exit code 3 tells scripts; a person reads what is so, and how to run all the same."""
+    change.propose({"README.md": "Another one."})
+    done = run_command(
+        ["plan", "--changed-from", "origin/main"], change.checkout.path, dict(os.environ)
+    )
+    assert (done.code, done.stdout) == (3, "")
+    assert "error" not in done.stderr
+    assert "nothing to run: nothing that a case depends on changed since origin/main" in done.stderr
+    assert "to run all cases, leave --changed-from out" in done.stderr
 
 
 def test_cases_check_warns_and_is_strict_on_demand(project: Project) -> None:

@@ -327,7 +327,7 @@ def test_a_malformed_delta_is_exit_2_with_file_field_and_remedy(kind: str, tmp_p
     assert "remedy: " in done.stderr
 
 
-@pytest.mark.parametrize(("form", "start"), [("text", "delta against"), ("comment", "> [!")])
+@pytest.mark.parametrize(("form", "start"), [("text", "compared with"), ("comment", "> [!")])
 def test_a_delta_is_shown_again_as_compare_showed_it(form: str, start: str, tmp_path: Path) -> None:
     """The file holds all that the comparison said."""
     create(tmp_path / "repo", FILES)
@@ -421,9 +421,9 @@ REPLAYS = {
             "codex:regressed-routing": "REGRESSION",
             "claude:timed-out": "REGRESSION",
             "copilot:improved-routing": "IMPROVEMENT",
-            "claude:new-case": "NEW",
+            "new-case on claude, codex, copilot": "NEW",
             "copilot:infra-rate-limited": "INFRA",
-            "codex:removed-case": "REMOVED",
+            "removed-case on claude, codex, copilot": "REMOVED",
             "claude:flaky-pair": "OK",
         },
     ),
@@ -432,7 +432,7 @@ REPLAYS = {
 
 @pytest.mark.parametrize("folder", REPLAYS)
 def test_both_replays_end_with_their_delta(folder: str, tmp_path: Path) -> None:
-    """./test.sh --replay is green; the red set is red and names each kind of row by its case."""
+    """./test.sh --replay is green; the red set is red and names each row once, in 80 columns."""
     code, expected = REPLAYS[folder]
     done = subprocess.run(
         [str(ROOT / "test.sh"), f"--replay={folder}", "--artifacts-root", str(tmp_path)],
@@ -444,7 +444,10 @@ def test_both_replays_end_with_their_delta(folder: str, tmp_path: Path) -> None:
     assert done.returncode == code, done.stderr[-2000:]
     for pair, kind in expected.items():
         if kind != "OK":
-            assert f"{kind.ljust(11)} {pair}" in done.stdout
+            assert done.stdout.count(f"{kind} {pair}") == 1
     assert "gate: Routing" in done.stdout
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 75
+    assert all(len(line) <= 80 for line in lines if not line.startswith("    ")), done.stdout
     if code:
-        assert "OK          claude:flaky-pair [flaky 2/3]" in done.stdout
+        assert "OK claude:flaky-pair: pass, as expected (flaky: 2 of 3 passed)" in done.stdout

@@ -80,7 +80,7 @@ def make_hit(tier: Literal[1, 2, 3], score: int, detail: str, line: str) -> Toke
 def make_results(*rows: UnitResult, **changes: Any) -> Results:  # noqa: ANN401 - any field
     """Results that hold the rows, with matching totals."""
     options = Options(
-        agents=("claude",),
+        agents=tuple(dict.fromkeys(row.agent for row in rows)) or ("claude",),
         categories=(),
         case_ids=(),
         selected_case_ids=("one",),

@@ -23,7 +23,8 @@ from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_
 from routing_action.agents.provider import Provider
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.report.escape import code_block, code_span
-from routing_action.report.terminal.console import ConsoleStyle, render_console
+from routing_action.report.terminal.console import render_console
+from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import RESULTS_FILE, render_results
 from routing_action.results.model import Results
 from routing_action.results.rerun import run_program

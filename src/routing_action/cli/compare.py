@@ -33,7 +33,7 @@ from routing_action.gate.histories import GitHistory
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
-from routing_action.report.terminal.console import render_delta_text
+from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.find import list_batches
 from routing_action.results.measured import MeasuredBatch

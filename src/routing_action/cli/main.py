@@ -10,10 +10,11 @@ import click
 
 from routing_action import __version__
 from routing_action.cli import COMMANDS, render_overview
-from routing_action.errors import ExitCode, InterruptedRunError, RoutingActionError
+from routing_action.errors import ExitCode, RoutingActionError
 from routing_action.github.documentation import explain_error
 from routing_action.report.terminal.plain_lines import plain_output
 
+_NO_FAULTS = (ExitCode.INTERRUPTED, ExitCode.NOTHING_TO_RUN)
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
 _WHERE_THEY_ARE = (*_HIDDEN, "bot", "schema")
@@ -83,7 +84,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _report(error: RoutingActionError) -> int:
-    prefix = "" if isinstance(error, InterruptedRunError) else "error: "
+    prefix = "" if error.exit_code in _NO_FAULTS else "error: "
     _complain(f"{prefix}{explain_error(error, os.environ)}")
     return error.exit_code
 

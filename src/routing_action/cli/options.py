@@ -25,7 +25,7 @@ from routing_action.corpus.naming import fold
 from routing_action.errors import UsageError
 from routing_action.files.nearest import suggest
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
-from routing_action.report.terminal.console import ConsoleStyle
+from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import one_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -185,7 +185,7 @@ def stdout_style(environ: Mapping[str, str]) -> ConsoleStyle:
     """Colour only on a terminal that has it, and without NO_COLOR; its width in columns."""
     plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
     colour = sys.stdout.isatty() and not plain
-    return ConsoleStyle(colour, shutil.get_terminal_size((100, 24)).columns)
+    return ConsoleStyle(colour, shutil.get_terminal_size((80, 24)).columns)
 
 
 def full_commit(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:

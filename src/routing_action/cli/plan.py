@@ -28,7 +28,7 @@ from routing_action.errors import NothingToRunError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.moved_cases import Measured, describe_selection, find_moved_cases
-from routing_action.gate.wording import count
+from routing_action.gate.wording import count, format_duration
 from routing_action.report.escape import printable
 from routing_action.results.model import Results
 from routing_action.results.read import read_results
@@ -110,7 +110,8 @@ def command(
     plan = build_plan(corpus, selection, known_agents().providers)
     narrowed = {} if changed_from is None else {"changed_from": changed_from}
     described = _describe(plan, shards, earlier, narrowed) | {"selection": told}
-    click.echo(json.dumps(described, indent=2) if output_format == "json" else _text(described))
+    text = json.dumps(described, indent=2) if output_format == "json" else None
+    click.echo(text or _text(described, is_measured=bool(earlier)))
     return 0
 
 
@@ -124,8 +125,8 @@ def _narrow(selection: Selection, measured: Measured, ref: str) -> tuple[Selecti
     wanted = tuple(case_id for case_id in case_ids if case_id in moved)
     if not wanted:
         raise NothingToRunError(
-            f"nothing that a case depends on changed since {ref}",
-            remedy="run all cases: leave --changed-from out",
+            f"nothing to run: nothing that a case depends on changed since {ref}",
+            remedy="to run all cases, leave --changed-from out",
         )
     return replace(selection, case_ids=wanted), describe_selection(moved, case_ids)
 
@@ -161,14 +162,18 @@ def _describe(
     }
 
 
-def _text(described: dict[str, Any]) -> str:
+def _text(described: dict[str, Any], *, is_measured: bool) -> str:
+    """`is_measured`: earlier results say how long the units take."""
     cases, agents = count(len(described["case_ids"]), "case"), ", ".join(described["agents"])
     lines = [f"{described['cases_file']}: {cases} on {agents}, {count(described['units'], 'unit')}"]
     if described["sample"] is not None:
         lines.append(f"sample={described['sample']} seed={described['seed']}")
     cost = described["estimate"]["cost_usd"]
     spent = f", {cost:.2f} USD" if cost is not None else ""
-    lines.append(f"estimate: {described['estimate']['seconds'] / 60:.1f} min of agents{spent}")
+    seconds = described["estimate"]["seconds"]
+    took = format_duration(seconds * 1000) if seconds else "less than 1 s"
+    basis = "as in earlier results" if is_measured else "without earlier results (--results)"
+    lines.append(f"estimate, {basis}: {took} of agent time{spent}")
     for job in described["matrix"]["include"]:
         lines.append(f"{job['key']}: about {job['expected_seconds']} s one after the other")
         lines += [f"  {case_id}" for case_id in job["case_ids"].split(",")]

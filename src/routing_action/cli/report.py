@@ -28,7 +28,7 @@ from routing_action.report.render_all import (
     write_junit_file,
     write_reports,
 )
-from routing_action.report.terminal.console import render_delta_text
+from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.batch_folder import RESULTS_FILE
 
 _FILES = ("html", "junit")

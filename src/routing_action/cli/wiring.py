@@ -16,14 +16,18 @@ import click
 
 from routing_action.cli.before_run import check_before_paying
 from routing_action.cli.options import stdout_style
-from routing_action.cli.place import program_here
+from routing_action.cli.place import from_here, program_here
 from routing_action.corpus.baseline import Baseline
-from routing_action.corpus.cases_file import read_cases
-from routing_action.errors import DocumentError
+from routing_action.corpus.cases_file import Corpus, read_cases
+from routing_action.errors import DocumentError, ExitCode
 from routing_action.files.atomic import write_atomically
 from routing_action.files.redaction import Redactor
 from routing_action.files.secret_values import secret_values, secrets_in
-from routing_action.gate.baselines import find_baseline_file, read_baseline
+from routing_action.gate.baselines import (
+    DEFAULT_BASELINE_FILES,
+    find_baseline_file,
+    read_baseline,
+)
 from routing_action.git.credentials import find_credentials
 from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.choose_progress import live_progress
@@ -96,7 +100,7 @@ def run_and_report(
         batch = asyncio.run(run(journal))
     finally:
         journal.close()
-    return show_batch(batch, settings.environ, batch_file=batch_file, as_json=as_json)
+    return show_batch(batch, plan.corpus, settings.environ, batch_file=batch_file, as_json=as_json)
 
 
 def show_complete(
@@ -122,20 +126,28 @@ def show_complete(
     found = {(row.agent, row.case_id, row.trial): row for row in results.results}
     if not results.complete or found != journal.earlier.rows:
         return None
-    check_cases(read_cases(cases), results.options)
+    corpus = read_cases(cases)
+    check_cases(corpus, results.options)
     _write_error(f"ARTIFACT_DIR={folder.path}")
     _write_error(f"routing-action: the batch {results.batch_run_id} is complete: nothing to run")
     code, reason = judge_run(results, results.options.fail_on_infra)
     batch = Batch(results, folder, code, reason)
-    return show_batch(batch, environ, batch_file=batch_file, as_json=as_json)
+    return show_batch(batch, corpus, environ, batch_file=batch_file, as_json=as_json)
 
 
 def show_batch(
-    batch: Batch, environ: Mapping[str, str], *, batch_file: Path | None, as_json: bool
+    batch: Batch,
+    corpus: Corpus,
+    environ: Mapping[str, str],
+    *,
+    batch_file: Path | None,
+    as_json: bool,
 ) -> int:
     """Write the outcome to stdout and give the exit code.
 
-    Where nobody reads stdout any more the outcome stands in the folder all the same.
+    A script that gets the batch's folder compares it where there is a baseline: what failed is
+    then said by the comparison. Where nobody reads stdout any more the outcome stands in the
+    folder all the same.
     """
     if batch_file is not None:
         write_atomically(batch_file, f"{batch.folder.path}\n")
@@ -145,15 +157,23 @@ def show_batch(
         text = render_console(
             batch.results,
             reason=batch.reason,
-            artifacts=str(batch.folder.path),
             program=program_here(),
+            artifacts=from_here(batch.folder.path),
             style=stdout_style(environ),
+            corpus=corpus,
+            is_compared=batch_file is not None and _is_comparable(batch, corpus),
         )
     try:
         click.echo(text, nl=not as_json)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(batch.exit_code)
+
+
+def _is_comparable(batch: Batch, corpus: Corpus) -> bool:
+    """True where the batch was run to its end, and a baseline stands beside its cases."""
+    ended = batch.exit_code in (ExitCode.PASSED, ExitCode.GATE_FAILED)
+    return ended and (Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0]).is_file()
 
 
 def _launcher(

@@ -51,7 +51,7 @@ class Gate:
 _NOUNS = {
     DeltaKind.MISSING: ("selected pair has no result", "selected pairs have no result"),
     DeltaKind.UNDECLARED: ("pair has no baseline entry", "pairs have no baseline entry"),
-    DeltaKind.REMOVED: ("pair was removed but still exists", "pairs were removed but still exist"),
+    DeltaKind.REMOVED: ("pair was removed only in part", "pairs were removed only in part"),
     DeltaKind.REGRESSION: ("regression", "regressions"),
     DeltaKind.CASE_EDITED: (
         "edited case does not pass as it was",

@@ -280,7 +280,7 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
         if agent in kept:
             why = (
                 f"{agent} is not asked for but has baseline entries; measure it again, or remove "
-                f"them all: routing-action baseline update --prune-agents {shlex.quote(agent)}"
+                f"them all: `routing-action baseline update --prune-agents {shlex.quote(agent)}`"
             )
             return why, True
         return f"{agent} was removed with all its baseline entries", False

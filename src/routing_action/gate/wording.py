@@ -15,3 +15,14 @@ def name_few(names: Iterable[str], most: int = 10, between: str = ", ") -> str:
     known = list(names)
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return between.join(known[:most]) + more
+
+
+def format_duration(milliseconds: int) -> str:
+    """Time in the two largest units: `9.1 s`, `4 min 5 s`, `2 h 7 min`."""
+    seconds = milliseconds / 1000
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

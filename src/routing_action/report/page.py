@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from routing_action.gate.model import Delta
 from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import format_duration
 from routing_action.github.publication import RunLinks
 from routing_action.report.page_rows import Values, build_rows, find_mark
 from routing_action.report.view import (
@@ -152,14 +153,3 @@ def _download(place: RunLinks) -> str:
         return ""
     where = f"{place.run_id} --repo {shlex.quote(place.repository)}"
     return f"gh run download {where} --pattern 'routing-results-*' --dir RESULTS"
-
-
-def format_duration(milliseconds: int) -> str:
-    """Time in the two largest units: `9.1 s`, `4 min 5 s`, `2 h 7 min`."""
-    seconds = milliseconds / 1000
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -12,9 +12,9 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
 from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import format_duration
 from routing_action.github.publication import RunLinks
 from routing_action.report.markdown import render_comment, render_superseded
-from routing_action.report.page import format_duration
 from routing_action.report.view import GateOutcome, find_outcome
 from tests.rendering import samples
 from tests.rendering.samples import PLACE, SKILLS, entry, make, quiet, regression, sample_bodies

@@ -7,7 +7,8 @@ import pytest
 from routing_action.corpus.influences import Influence
 from routing_action.gate.model import Delta, Edit, FieldEdit
 from routing_action.report.markdown import render_comment
-from routing_action.report.terminal.console import ConsoleStyle, render_delta_text
+from routing_action.report.terminal.delta_text import render_delta_text
+from routing_action.report.terminal.layout import ConsoleStyle
 from tests.support.report_values import HOSTILE, make_delta, render_summary
 from tests.unit.report.test_junit import NOWHERE, check, render_junit
 

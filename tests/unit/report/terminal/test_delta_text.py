@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from routing_action.corpus.baseline import BaselineEntry, MadeWith
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from routing_action.corpus.baseline import BaselineEntry, MadeWith, Status
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import Corpus
 from routing_action.gate.build_delta import build_delta
-from routing_action.gate.conclusion import Policy
+from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.find_baselines import Baselines
-from routing_action.gate.model import BaselineSource, Delta
+from routing_action.gate.model import BaselineSource, Delta, DeltaLeftOut
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.markdown import render_comment
-from routing_action.report.terminal.console import ConsoleStyle, render_delta_text
+from routing_action.report.terminal.delta_text import render_delta_text
+from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.model import OfferedSkill
+from tests.rendering import samples
 from tests.support.measured import batch, expect, row
 from tests.support.result_rows import make_hit
 
@@ -95,7 +102,7 @@ def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_faile
         policy=Policy(),
         now=NOW,
     )
-    assert made.rows[0].prompt == "p"
+    assert made.prompts == {"a": "p", "b": "p"}
     assert [(s.name, s.agents, s.description) for s in made.skills] == [
         ("Foo", ("claude",), "Use for foo."),
         ("bar", ("claude",), "Use for bar."),
@@ -106,14 +113,18 @@ def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_faile
 def test_the_text_names_verdict_rows_reasons_and_remedies() -> None:
     """Red first, with rerun and accept; improvements can be locked in."""
     text = render_delta_text(delta(), ConsoleStyle(), "r.json")
-    assert "REGRESSION  claude:a: expected pass, got fail (weak_evidence_only)" in text
-    assert "rerun: routing-action run --agents claude --case-id a" in text
-    assert "--from r.json --cases a --accept-regression --reason TEXT" in text
-    assert "lock it in: routing-action baseline update --from r.json --cases b" in text
-    assert "not comparable: CLI version was 1, is 2" in text
-    assert "OK          codex:b [flaky 2/3]: pass, as expected" in text
+    said = " ".join(text.split())
+    assert (
+        "REGRESSION claude:a: used bar, which is disallowed (weak_evidence_only, failed 1" in said
+    )
+    assert "only here: passes on codex" in said
+    assert "rerun routing-action run --agents claude --case-id a" in said
+    assert "--from r.json --cases a --accept-regression --reason" in said
+    assert "lock in routing-action baseline update --from r.json --cases b" in said
+    assert "not comparable: CLI version was 1, is 2" in said
+    assert "OK codex:b: pass, as expected (flaky: 2 of 3 passed)" in said
     assert text.endswith("gate: Routing gate failed: 1 regression")
-    assert "at aaaaaaaaaaaa of 2026-01-01T00:00:00Z, merge base of origin/main and HEAD" in text
+    assert "at aaaaaaaaaaaa of 2026-01-01, merge base of origin/main and HEAD" in said
     assert "note: this change edits the baseline" in text
 
 
@@ -188,3 +199,147 @@ def test_a_very_long_delta_is_cut_with_the_count_of_the_rest() -> None:
         now=NOW,
     )
     assert "and 20 more; see --format json" in render_delta_text(long, ConsoleStyle())
+
+
+SAMPLES = {
+    "red": samples.red,
+    "new pairs": samples.new_coverage,
+    "lost": samples.lost,
+    "infra": samples.infra_only,
+    "not measured": samples.nothing_measured,
+    "edited": samples.edited,
+    "another CLI": samples.unlike,
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_text_is_as_reviewed(name: str, snapshot: SnapshotAssertion) -> None:
+    """In 80 columns; commands alone are longer, each on a line of its own."""
+    text = render_delta_text(SAMPLES[name](), ConsoleStyle(), "BATCH")
+    assert text == snapshot
+    assert all(len(line) <= 80 or line.startswith("    ") for line in text.splitlines())
+
+
+def alike(count: int, kind: DeltaKind, **fields: Any) -> Delta:  # noqa: ANN401
+    """So many pairs of claude and of codex that share all but their names."""
+    rows = [
+        samples.entry(f"c{n}", agent, kind, **fields)
+        for agent in ("claude", "codex")
+        for n in range(count)
+    ]
+    conclusion = Conclusion.FAILURE if fields.get("gates") else Conclusion.SUCCESS
+    made = samples.make(rows, conclusion, ())
+    commands = {agent: f"./test.sh --agents {agent}" for agent in ("claude", "codex")}
+    return made.model_copy(update={"run_commands": commands})
+
+
+INFRA = {
+    "got": Status.INFRA_ERROR,
+    "failure_kind": "auth",
+    "error": "HTTP 401: the key was rejected",
+    "gates": True,
+}
+
+
+@pytest.mark.parametrize("count", [2, 20, 100])
+@pytest.mark.parametrize(
+    ("kind", "fields", "blocks", "commands"),
+    [
+        (DeltaKind.REGRESSION, INFRA, 2, ["rerun    ./test.sh --agents claude"]),
+        (DeltaKind.REGRESSION, {"got": Status.FAIL, "timed_out": True, "gates": True}, 2, []),
+        (DeltaKind.UNDECLARED, {"gates": True, "was": None}, 1, ["--cases c0,c1"]),
+        (DeltaKind.IMPROVEMENT, {"was": Status.FAIL}, 1, ["--cases c0,c1"]),
+        (DeltaKind.REMOVED, {"gates": True, "got": None, "why": "put it back"}, 1, []),
+        (DeltaKind.MISSING, {"gates": True, "got": None, "why": "no result"}, 1, []),
+        (DeltaKind.NEW, {"was": None, "why": "is new: pass, as expected"}, 1, []),
+    ],
+)
+def test_one_cause_is_one_block_with_one_command(
+    count: int, kind: DeltaKind, fields: dict[str, Any], blocks: int, commands: list[str]
+) -> None:
+    """However many pairs have it, the text fits a screen."""
+    text = render_delta_text(alike(count, kind, **fields), ConsoleStyle(), "BATCH")
+    lines = text.splitlines()
+    assert sum(line.startswith(f"{kind.value} ") for line in lines) == blocks
+    for command in commands:
+        assert text.count(command) == 1
+    assert len(lines) <= 24
+
+
+def test_the_same_cause_with_two_words_is_one_block() -> None:
+    """A key that was rejected is one thing to fix, whatever the baseline expects of its pairs."""
+    rows = [
+        samples.entry("a", "claude", DeltaKind.REGRESSION, **INFRA),
+        samples.entry("b", "claude", DeltaKind.INFRA, **{**INFRA, "gates": False}),
+    ]
+    text = render_delta_text(samples.make(rows, Conclusion.FAILURE, ()), ConsoleStyle())
+    assert "REGRESSION claude: 2 cases not measured (auth): HTTP 401" in text
+    assert text.count("not measured") == 1
+
+
+def test_wrong_routes_keep_a_block_each_and_of_very_many_the_last_only_their_names() -> None:
+    """Each has its own fix; nobody reads a hundred of them at once."""
+    rows = [samples.regression(f"c{n}") for n in range(20)]
+    text = render_delta_text(samples.make(rows, Conclusion.FAILURE, ()), ConsoleStyle())
+    assert text.count("REGRESSION claude:c") == 20
+    assert text.count("  accept") == 12
+
+
+def test_what_was_left_out_of_the_selection_is_not_run_again() -> None:
+    """The command for a cause names the cases where they are not all."""
+    made = alike(2, DeltaKind.REGRESSION, **INFRA)
+    left = (DeltaLeftOut(case_id="other", agent="claude"),)
+    text = render_delta_text(
+        made.model_copy(update={"left_out": left, "not_selected": 1}), ConsoleStyle()
+    )
+    assert "rerun    ./test.sh --agents claude --case-id c0,c1\n" in text
+    assert "rerun    ./test.sh --agents codex\n" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ({}, ["edited   this change edits neither description"]),
+        (
+            {"writing-release-notes": "Use for changelogs."},
+            [
+                "edited   the description of writing-release-notes",
+                "           - Use for changelogs.",
+                "           + Use when a release is being prepared",
+            ],
+        ),
+        (
+            {"summarising-commits": "", "writing-release-notes": "Use for changelogs."},
+            [
+                "edited   the description of summarising-commits",
+                "           - (nothing)",
+                "           - Use for changelogs.",
+            ],
+        ),
+    ],
+    ids=["neither", "the wanted one", "both"],
+)
+def test_a_red_pair_shows_what_the_change_did_to_the_descriptions(
+    before: dict[str, str], expected: list[str]
+) -> None:
+    """Before and after, of the skill that should have taken the prompt and of the one that did."""
+    skills = tuple(
+        one.model_copy(update={"before": before.get(one.name)}) for one in samples.SKILLS
+    )
+    rows = [samples.regression()]
+    text = render_delta_text(
+        samples.make(rows, Conclusion.FAILURE, (), skills=skills), ConsoleStyle()
+    )
+    for line in expected:
+        assert line in text
+    assert text.count("  edited  ") == max(len(before), 1)
+
+
+def test_nothing_of_a_skill_reaches_the_terminal_unescaped() -> None:
+    """A description can hold orders to a terminal."""
+    skills = tuple(
+        one.model_copy(update={"before": "\x1b[2J\u202e gone", "description": "\x1b]0;x\x07"})
+        for one in samples.SKILLS
+    )
+    made = samples.make([samples.regression()], Conclusion.FAILURE, (), skills=skills)
+    assert re.fullmatch(r"[^\x00-\x09\x0b-\x1f\u202e]+", render_delta_text(made, ConsoleStyle()))

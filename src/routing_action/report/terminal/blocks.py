@@ -1,0 +1,178 @@
+"""One block of text for each cause of a delta: what broke, the proof, and what to do now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from routing_action.corpus.baseline import Status
+from routing_action.evidence.outcome import Outcome
+from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import name_few
+from routing_action.report.differences import show_change
+from routing_action.report.escape import cut, excerpt, printable
+from routing_action.report.reasons import (
+    describe_cause,
+    describe_trials,
+    index_passing,
+    list_noise,
+    list_takers,
+    list_wanted,
+    say,
+)
+from routing_action.report.remedies import find_fix, find_skill
+from routing_action.report.terminal.causes import group_by_cause, name_group
+from routing_action.report.terminal.cells import shorten, visible
+from routing_action.report.terminal.layout import (
+    LABEL_WIDTH,
+    ConsoleStyle,
+    command,
+    flow,
+    labelled,
+    split_words,
+    wrap,
+)
+from routing_action.report.view import accept_command, rerun_command
+
+Word: TypeAlias = Callable[[DeltaEntry], tuple[str, str]]
+"""What a row is called, and the colour of that (SGR number)."""
+
+_MOST_FULL = 12
+_MOST_NAMED = 60
+_MOST_PROOFS = 2
+_CAUSE_WIDTH = 400
+_PROOF_WIDTH = 160
+_NOTHING_TO_MEASURE = (DeltaKind.UNDECLARED, DeltaKind.REMOVED, DeltaKind.UNMEASURED)
+_MOST_EDITED = 2
+_CHANGE_WIDTH = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """How rows of a delta are shown: by which word, and where the results are for the commands.
+
+    Without `results` nothing can be accepted. `whole` are the agents of which all cases were
+    measured.
+    """
+
+    delta: Delta
+    style: ConsoleStyle
+    word: Word
+    results: str | None
+    whole: frozenset[str]
+    passing: dict[str, list[str]] = field(default_factory=dict)
+
+    def draw(self, rows: Sequence[DeltaEntry]) -> Iterator[str]:
+        """A block for each cause; of very many the first ones in full, then their names alone.
+
+        A blank line stands around what has more to it than a name.
+        """
+        self.passing.update(index_passing(self.delta))
+        groups = group_by_cause(rows)
+        above = True
+        for number, group in enumerate(groups[:_MOST_NAMED]):
+            facts = list(self._facts(group)) if number < _MOST_FULL else []
+            yield from [""] if facts and not above else []
+            yield from (*self._headline(group), *facts)
+            yield from [""] if facts else []
+            above = bool(facts)
+        if len(groups) > _MOST_NAMED:
+            where = "--format json" if self.results else "results.json"
+            yield f"and {len(groups) - _MOST_NAMED} more; see {where}"
+
+    def _headline(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
+        word, colour = self.word(group[0])
+        name, *words = split_words(f"{name_group(group)}{self._what(group)}")
+        first, *rest = flow([f"{word} {name}", *words], self.style.width, indent="  ")
+        yield self.style.paint(word, colour) + first.removeprefix(word)
+        yield from rest
+
+    def _what(self, group: Sequence[DeltaEntry]) -> str:
+        row, many = group[0], len(group) > 1
+        if row.got is Status.INFRA_ERROR:
+            kind = f" ({row.failure_kind})" if row.failure_kind else ""
+            cause = f": {shorten(row.error, _CAUSE_WIDTH)}" if row.error else ""
+            return f"{' ' if many else ': '}not measured{kind}{cause}"
+        trials = describe_trials(row)
+        noise = list(map(say, list_noise(row, self.passing.get(row.case_id, ()))))[bool(trials) :]
+        what = say(describe_cause(row))
+        kind = row.failure_kind if row.got is Status.FAIL and row.failure_kind else ""
+        told = ("" if kind in what or row.timed_out else kind, "" if many else trials)
+        marks = ", ".join(filter(None, told))
+        what += f" ({marks})" if marks else ""
+        return f"{', each: ' if many else ': '}{'; '.join((what, *noise))}"
+
+    def _facts(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
+        row, width = group[0], self.style.width
+        is_lost = row.got is Status.INFRA_ERROR
+        if row.got is Status.FAIL and (row.gates or row.flaky):
+            if row.error:
+                yield from labelled("cause", shorten(row.error, _CAUSE_WIDTH), width)
+            yield from self._proofs(row)
+            yield from self._change(row)
+        if (row.gates or is_lost) and not _says_remedy(row):
+            fix = find_fix(self.delta, row)
+            yield from labelled("fix", fix, width) if fix else ()
+        cases = tuple(dict.fromkeys(one.case_id for one in group))
+        rerun = is_lost or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
+        if rerun:
+            yield from command("rerun", self._rerun(row, cases), width)
+        accept = accept_command(_join(group), self.results) if self.results else ""
+        if accept:
+            label = "lock in" if row.kind is DeltaKind.IMPROVEMENT else "accept"
+            yield from command(label, accept, width)
+        elif len(cases) > 1 and not rerun:
+            yield from labelled("cases", name_few(map(printable, cases)), width)
+
+    def _rerun(self, row: DeltaEntry, cases: Sequence[str]) -> str:
+        rows = (one for one in self.delta.rows if one.kind is not DeltaKind.REMOVED)
+        known = {one.case_id for one in rows if one.agent == row.agent}
+        if row.agent in self.whole and known <= set(cases):
+            return self.delta.run_commands[row.agent]
+        return rerun_command(self.delta, row.model_copy(update={"case_id": ",".join(cases)}))
+
+    def _proofs(self, row: DeltaEntry) -> Iterator[str]:
+        """The best that was found for what was wanted or disallowed."""
+        tokens = (*row.disallowed_hits, *list_wanted(row), *list_takers(row))
+        room = min(self.style.width, _PROOF_WIDTH) - LABEL_WIDTH
+        for proof in [one for one in row.proofs if one.token in tokens][:_MOST_PROOFS]:
+            where = f"{proof.token} at tier {proof.tier} ({proof.source_detail}):"
+            yield from labelled("found", where, self.style.width)
+            line = excerpt(visible(proof.proof_line), proof.token, room)
+            yield f"{'':{LABEL_WIDTH}}{shorten(cut(line, room), room)}"
+
+    def _change(self, row: DeltaEntry) -> Iterator[str]:
+        """What the change does to the descriptions that decide who takes the prompt."""
+        delta, width = self.delta, self.style.width
+        names = (*list_wanted(row), *list_takers(row))
+        known = (find_skill(delta, row.agent, name) for name in names)
+        skills = list({one.name: one for one in known if one}.values())
+        edited = [one for one in skills if one.before is not None][:_MOST_EDITED]
+        for skill in edited:
+            where = f"{skill.name} ({skill.path})" if skill.path else skill.name
+            yield from labelled("edited", f"the description of {where}, by this change:", width)
+            before, after = show_change(skill.before or "", skill.description, _CHANGE_WIDTH)
+            for sign, text in (("-", before), ("+", after)):
+                lines = wrap(f"{sign} {text or '(nothing)'}", width - LABEL_WIDTH, indent="  ")
+                yield from (f"{'':{LABEL_WIDTH}}{line}" for line in lines)
+        if skills and not edited and delta.baseline.commit:
+            none = "its description" if len(skills) == 1 else "neither description"
+            not_ = "does not edit" if len(skills) == 1 else "edits"
+            yield from labelled("edited", f"this change {not_} {none}", width)
+
+
+def _says_remedy(row: DeltaEntry) -> bool:
+    """True where the harness itself kept a unit from starting, and said what to do about it."""
+    is_ours = row.failure_kind in (Outcome.CLI_MISSING, Outcome.NOT_RUN)
+    return is_ours and "; " in (row.error or "")
+
+
+def _join(group: Sequence[DeltaEntry]) -> DeltaEntry:
+    """The first row with the names of all: commands take several, separated by commas."""
+    cases, agents = (
+        ",".join(dict.fromkeys(names))
+        for names in zip(*((row.case_id, row.agent) for row in group), strict=True)
+    )
+    return group[0].model_copy(update={"case_id": cases, "agent": agents})
