@@ -56,7 +56,7 @@ the base of the others. Its own code, 70, is also used for any other exception.
 PROVIDERS_INTRODUCTION = """\
 These are the known agent CLIs, from their records in `src/routing_action/agents/`. Homes, login
 files, caches and logs are relative to the agent's home, skill folders to its workspace. What counts
-as proof: [evidence.md](../explanation/evidence.md).
+as proof: [rules of evidence](evidence-rules.md).
 """
 
 WORDINGS_INTRODUCTION = """\

@@ -1,4 +1,4 @@
-"""The workflows of the quick start, run in a repository of somebody's own."""
+"""The workflows of the documents, run in a repository of somebody's own."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def run(demo: Demo, text: str, *arguments: str, fork: bool = False) -> Finished:
     return demo.run(WORKFLOW, "pull_request", event, *arguments, ref="refs/heads/merge")
 
 
-ONE, THREE = (DOCUMENTED[f"quick-start-action-{number}.yml"] for number in (1, 2))
+ONE, THREE = DOCUMENTED["quick-start-action-1.yml"], DOCUMENTED["more-agents-1.yml"]
 
 
 def test_the_workflow_for_three_agents_measures_all_and_is_green(demo: Demo) -> None:
@@ -105,12 +105,12 @@ def test_without_the_input_skills_codex_is_offered_none(demo: Demo) -> None:
 
 
 def test_a_gate_that_asks_for_one_of_three_agents_is_red_and_names_the_others(demo: Demo) -> None:
-    """The first workflow of the page, with a baseline for three agents."""
+    """The workflow of the quick start, with a baseline for three agents."""
     done = run(demo, ONE, *KEYS)
     assert (done.code, done.jobs[GATE]) == (1, "failure"), done.log[-5000:]
     assert demo.delta()["counts"] == {"REMOVED": 2, "OK": 1}
     assert "copilot is not asked for" in demo.comment
-    assert "*not asked for*" in (ROOT / "docs/tutorial/quick-start-action.md").read_text()
+    assert "*not asked for*" in (ROOT / "docs/how-to/more-agents.md").read_text("utf-8")
 
 
 def test_the_line_for_forks_makes_the_gate_neutral(demo: Demo) -> None:

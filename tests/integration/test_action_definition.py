@@ -215,8 +215,9 @@ def test_a_run_by_workflow_run_checks_out_nothing_of_the_pull_request() -> None:
 
 def test_the_texts_that_troubleshooting_explains_are_those_that_are_printed() -> None:
     """A reader searches the page for what the log says."""
-    page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text("utf-8")
-    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")]
+    pages = [path.read_text("utf-8") for path in (ROOT / "docs/how-to").glob("troubleshooting*.md")]
+    lines = "\n".join(pages).splitlines()
+    cells = [line.split("|")[1] for line in lines if line.startswith("| ")]
     told = {text for cell in cells for text in re.findall(r"`([^`]+)`", cell)}
     sources = [*(ROOT / "src").rglob("*.py"), ROOT / "scripts" / "action-step.sh"]
     printed = "\n".join(path.read_text("utf-8") for path in sources)

@@ -1,6 +1,6 @@
 """Reads routing.toml: agents of the user's own, described as data.
 
-Every field is described in docs/how-to/use-a-custom-agent.md. A command is a list of arguments
+Every field is described in docs/reference/routing-toml.md. A command is a list of arguments
 and never meets a shell. Every error names file, field or line, and what to do.
 """
 

@@ -1,6 +1,6 @@
 """How a run ended, whatever it proved: the first rule that matches decides.
 
-Source of the rules: docs/explanation/evidence.md, 'Outcome'.
+Source of the rules: docs/reference/evidence-rules.md, 'Outcome'.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The single source of tier truth: what a line is worth, and which tier that makes it.
 
-Source of the rules: docs/explanation/evidence.md. `compute_tier` is pure and deterministic;
+Source of the rules: docs/reference/evidence-rules.md. `compute_tier` is pure and deterministic;
 `effective_tier` applies the floors and is its only caller outside the self-test.
 """
 

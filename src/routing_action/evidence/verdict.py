@@ -1,6 +1,6 @@
 """From evidence and the way a run ended to a verdict: status, failure kind and category.
 
-Source of the rules: docs/explanation/evidence.md, 'Status' and 'Kinds'.
+Source of the rules: docs/reference/evidence-rules.md, 'Status' and 'Kinds'.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def is_settled(case: Case, expectations: Expectations, evidence: EvidenceCollect
 
     Every requirement has the best tier that it can get, every optional skill was seen, and
     nothing depends on absence: what must not happen can happen until the end.
-    Source of the rules: docs/explanation/evidence.md, 'Stopping early'.
+    Source of the rules: docs/reference/evidence-rules.md, 'Stopping early'.
     """
     return (
         not case.depends_on_absence

@@ -1,7 +1,7 @@
 """What bounds a batch: how many units of an agent run at once, what it may cost, who is stopped.
 
 It says which units may start; what is running is not touched. Source of the rules:
-docs/how-to/bound-time-and-cost.md.
+docs/how-to/bound-time-and-cost.md, docs/how-to/throttling-and-lanes.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs the units of a batch side by side, in one or two rounds, and keeps the rows that ended.
 
 A unit is tried again only where its service asked for fewer calls; docs/how-to/
-bound-time-and-cost.md, 'Throttling', is the source of that rule.
+throttling-and-lanes.md, 'Throttling', is the source of that rule.
 """
 
 from __future__ import annotations

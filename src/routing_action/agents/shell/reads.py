@@ -3,7 +3,7 @@
 A file counts where a program that prints files names it literally as its input, and nothing is
 redirected into it. What other programs were given, and what variables and lists stand for, may
 have been printed: the output decides. Listings, searches, globs, git, tests and in-place edits
-print no file in this sense. Source: docs/explanation/evidence.md, 'What a native load is'.
+print no file in this sense. Source: docs/reference/evidence-rules.md, 'What a native load is'.
 """
 
 from __future__ import annotations
