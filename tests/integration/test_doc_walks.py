@@ -10,12 +10,6 @@ import pytest
 from tests.support.doc_pages import DOCS, section, steps_of
 from tests.support.own_repository import OwnRepository
 
-RECORDER = next(
-    step.text
-    for step in steps_of((DOCS / "how-to/record-and-replay.md").read_text("utf-8"))
-    if step.file == "record.py"
-)
-
 
 @pytest.fixture
 def own(tmp_path: Path) -> OwnRepository:
