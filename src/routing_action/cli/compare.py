@@ -70,7 +70,13 @@ from routing_action.results.rerun import run_program
     show_default=True,
     help="How a leg that could not be measured counts.",
 )
-@click.option("--fail-on-infra", is_flag=True, help="INFRA rows make the gate red too.")
+@click.option(
+    "--allow-infra",
+    multiple=True,
+    metavar="NAMES",
+    help="Agents that may break: what could not be measured is INFRA for them, no regression.",
+)
+@click.option("--fail-on-infra", is_flag=True, help="All INFRA makes the gate red too.")
 @click.option(
     "--commit",
     metavar="SHA",
@@ -90,6 +96,7 @@ def command(
     cases_file: Path | None,
     providers: tuple[str, ...],
     unmeasured: str,
+    allow_infra: tuple[str, ...],
     fail_on_infra: bool,
     commit: str | None,
     output_format: str,
@@ -112,8 +119,9 @@ def command(
         policy=Policy(
             fail_on_infra,
             unmeasured == "fail",
-            providers=tuple(find_provider(name).name for name in split_list(providers)),
+            providers=_find(providers),
             commit=commit,
+            allow_infra=_find(allow_infra),
         ),
         agents=known_agents().providers,
     )
@@ -139,6 +147,10 @@ def command(
     click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
+
+
+def _find(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(find_provider(name).name for name in split_list(names))
 
 
 def _from_here(path: Path) -> str:

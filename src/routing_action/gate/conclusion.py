@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.gate.rules import Comparison, DeltaKind
 
 
@@ -24,7 +25,8 @@ class Policy:
     `providers` must have results; none means those that have, or with `all_agents` those of the
     deciding baseline. With `partial` they are a choice for this once: the pairs of the others are
     not taken for removed. `commit` is the one that the results must be of. `by_change`: the plan
-    left out what the change cannot move, which the gate then looks up by itself.
+    left out what the change cannot move, which the gate then looks up by itself. `planned` are
+    the pairs of the plan, which must have results. `allow_infra` are agents that may break.
     """
 
     fail_on_infra: bool = False
@@ -34,6 +36,13 @@ class Policy:
     partial: bool = False
     commit: str | None = None
     by_change: bool = False
+    planned: frozenset[Pair] = frozenset()
+    allow_infra: tuple[str, ...] = ()
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """The agents whose infra is no regression: none where all infra is red."""
+        return frozenset(() if self.fail_on_infra else self.allow_infra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,10 @@ def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate
     reasons = (*comparison.errors, *(_count(red[kind], kind) for kind in DeltaKind if red[kind]))
     if reasons:
         return Gate(Conclusion.FAILURE, reasons)
-    known = [row for row in comparison.rows if row.measured or row.kind is DeltaKind.UNMEASURED]
+    empty = (None, Status.INFRA_ERROR)
+    known = [
+        row for row in comparison.rows if row.got not in empty or row.kind is DeltaKind.UNMEASURED
+    ]
     if not known:
         return Gate(Conclusion.FAILURE, ("nothing was measured",))
     unmeasured = kinds[DeltaKind.UNMEASURED]
