@@ -51,9 +51,9 @@ def _name_red(step: Step, delta: Delta) -> None:
     if command := download_command(links):
         step.quote(f"the results: {command}\n")
     for agent, command in delta.run_commands.items():
-        cases = ",".join(row.case_id for row in red if row.agent == agent)
-        if cases:
-            step.quote(f"measure again: {select_case(command, cases)}\n")
+        cases = [row.case_id for row in red if row.agent == agent]
+        if len(cases) > 1:  # a single one has its command above
+            step.quote(f"measure all again: {select_case(command, ','.join(cases))}\n")
 
 
 def _find_red(step: Step, delta: Delta) -> Iterator[DeltaEntry]:
