@@ -45,15 +45,15 @@ def _name_red(step: Step, delta: Delta) -> None:
     red = list(_find_red(step, delta))
     for row in red:
         _name_pair(step, delta, row)
-    step.say("error", find_headline(delta), title="routing gate")
-    links = step.context.links(step.inputs.text("key"))
-    step.quote(f"{render_delta_text(delta, ConsoleStyle())}\n")
-    if command := download_command(links):
-        step.quote(f"the results: {command}\n")
+    step.say("error", cut(printable(find_headline(delta)), _MESSAGE), title="routing gate")
+    lines = render_delta_text(delta, ConsoleStyle()).splitlines()
+    if command := download_command(step.context.links(step.inputs.text("key"))):
+        lines.append(f"the results: {command}")
     for agent, command in delta.run_commands.items():
         cases = [row.case_id for row in red if row.agent == agent]
         if len(cases) > 1:  # a single one has its command above
-            step.quote(f"measure all again: {select_case(command, ','.join(cases))}\n")
+            lines.append(f"measure all again: {select_case(command, ','.join(cases))}")
+    step.quote("".join(f"{printable(line)}\n" for line in lines))
 
 
 def _find_red(step: Step, delta: Delta) -> Iterator[DeltaEntry]:
@@ -69,8 +69,8 @@ def _find_red(step: Step, delta: Delta) -> Iterator[DeltaEntry]:
 def _name_pair(step: Step, delta: Delta, row: DeltaEntry) -> None:
     """One pair on the line of its case, which the log itself shows in the message alone."""
     pair = f"{printable(row.case_id)} on {printable(row.agent)}"
-    file = os.path.relpath(delta.cases_file, step.root)
+    file = printable(os.path.relpath(delta.cases_file, step.root))
     place = {"file": file, "line": str(row.line or 1)}
     where = f"{file}:{row.line}" if row.line else file
-    message = f"{printable(where)}: {pair}: {printable(row.why)}"
+    message = f"{where}: {pair}: {printable(row.why)}"
     step.say("error", cut(message, _MESSAGE), title=f"{row.kind.value}: {pair}", **place)
