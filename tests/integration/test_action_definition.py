@@ -286,7 +286,7 @@ GOOD = DOCUMENTED["quick-start-action-1.yml"]
         ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: [ubuntu-latest"),
         ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: {}"),
         ("zizmor", "  pull_request:", "  pull_request_target:"),
-        ("jactionlint", "${{ matrix.agent }}", "${{ matrix.agnet }}"),
+        ("jactionlint", "steps.plan.outputs.matrix", "steps.plam.outputs.matrix"),
         ("check-jsonschema", "runs-on: ubuntu-latest", "runs-on-: ubuntu-latest"),
         ("act", "    steps:", "    steppes:"),
     ],
