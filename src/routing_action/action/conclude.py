@@ -16,7 +16,6 @@ from routing_action.gate.deltas import read_delta
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import code_span, cut, printable
-from routing_action.report.page import download_command
 from routing_action.report.terminal.console import ConsoleStyle, render_delta_text
 from routing_action.report.view import find_headline
 from routing_action.results.rerun import select_case
@@ -47,8 +46,6 @@ def _name_red(step: Step, delta: Delta) -> None:
         _name_pair(step, delta, row)
     step.say("error", cut(printable(find_headline(delta)), _MESSAGE), title="routing gate")
     lines = render_delta_text(delta, ConsoleStyle()).splitlines()
-    if command := download_command(step.context.links(step.inputs.text("key"))):
-        lines.append(f"the results: {command}")
     for agent, command in delta.run_commands.items():
         cases = [row.case_id for row in red if row.agent == agent]
         if len(cases) > 1:  # a single one has its command above

@@ -67,7 +67,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "commit_url": place.commit_url(delta.commit or ""),
         "run_url": place.run_url,
         "report_url": place.report_url,
-        "download": download_command(place),
+        "download": _download(place),
     }
 
 
@@ -146,7 +146,7 @@ def _facts(delta: Delta, agent: str, changed: Sequence[Values]) -> Values:
     }
 
 
-def download_command(place: RunLinks) -> str:
+def _download(place: RunLinks) -> str:
     """GitHub CLI's command that fetches the results of the run into the folder RESULTS."""
     if not (place.repository and _RUN_ID.fullmatch(place.run_id)):
         return ""
