@@ -42,6 +42,11 @@ class RoutingActionError(Exception):
         """Cause, then remedy on a line of its own where there is one."""
         return f"{self.cause}\n  remedy: {self.remedy}" if self.remedy else self.cause
 
+    @property
+    def sentence(self) -> str:
+        """Cause and remedy on one line."""
+        return " ".join("; ".join(filter(None, (self.cause, self.remedy))).split())
+
 
 class UsageError(RoutingActionError):
     """A flag, a template or an environment setting that cannot be used."""

@@ -49,6 +49,16 @@ class Finished:
         """What a job logged."""
         return "\n".join(str(line.get("msg", "")) for line in self.lines if _job(line) == job)
 
+    def step(self, job: str, name: str) -> str:
+        """What a step of the action logged in a job, by its id."""
+        lines = (line for line in self.lines if _job(line) == job)
+        own = (one for one in lines if (one.get("stepID") or [""])[-1] == name)
+        return "\n".join(str(one.get("msg", "")) for one in own)
+
+    def errors(self, job: str) -> list[str]:
+        """Each error annotation of a job, with its properties."""
+        return re.findall(r"::error (.*)", self.of(job))
+
     def outputs(self, job: str) -> dict[str, str]:
         """The outputs that the steps of a job set, the last one of a name."""
         return {

@@ -88,7 +88,7 @@ ONE, THREE = DOCUMENTED["quick-start-action-1.yml"], DOCUMENTED["more-agents-1.y
 def test_the_workflow_for_three_agents_measures_all_and_is_green(demo: Demo) -> None:
     """Each leg installs its own agent, finds the skills and is judged."""
     done = run(demo, THREE, *KEYS)
-    legs = {f"measure ({agent})": "success" for agent in AGENTS}
+    legs = {"plan": "success", **{f"measure ({agent})": "success" for agent in AGENTS}}
     assert (done.code, dict(done.jobs)) == (0, {**legs, GATE: "success"}), done.log[-5000:]
     assert demo.delta()["counts"] == {"OK": 3}
     assert "npm was told: install --global @openai/codex@" in done.of("measure (codex)")

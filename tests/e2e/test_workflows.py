@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -32,7 +33,8 @@ GATE = "agent routing"
 CASES = ("author-first-case", "negative-shell-script")
 GREEN, RED = "tests/recordings/replay", "tests/recordings/red"
 CODEX = "measure (codex)"
-ALL = {f"measure ({agent})": "success" for agent in AGENTS}
+PLAN = {"plan": "success"}
+ALL = {**PLAN, **{f"measure ({agent})": "success" for agent in AGENTS}}
 
 
 @dataclass
@@ -187,7 +189,7 @@ def demo(templates: tuple[Path, Path], tmp_path: Path) -> Iterator[Demo]:
 def small(templates: tuple[Path, Path], tmp_path: Path) -> Iterator[Demo]:
     """A repository that is measured on codex alone."""
     with make_demo(templates[1], tmp_path) as made:
-        made.variables["ROUTING_AGENTS"] = '["codex"]'
+        made.variables["ROUTING_AGENTS"] = "codex"
         yield made
 
 
@@ -218,14 +220,28 @@ def test_a_red_pull_request_is_red_after_all_is_posted_and_a_rerun_leg_turns_it_
     small.change({"skill.md": "worse"})
     small.variables["ROUTING_REPLAY"] = RED
     red = small.pull_request()
-    assert (red.code, dict(red.jobs)) == (1, {CODEX: "success", GATE: "failure"}), red.log[-5000:]
+    jobs = {**PLAN, CODEX: "success", GATE: "failure"}
+    assert (red.code, dict(red.jobs)) == (1, jobs), red.log[-5000:]
     assert small.checks == [(small.head, "routing gate", "failure")]
     first = small.comment
     assert "author-first-case" in first
     assert "REGRESSION" in first
+    lines = (small.origin.path / "cases.json").read_text("utf-8").splitlines()
+    rows = [row for row in small.delta()["rows"] if row["gates"]]
+    log = red.step(GATE, "conclude")
+    errors = re.findall(r"::error (.*)", log)
+    assert len(errors) == len(rows) + 1 > 1
+    for row, error in zip(rows, errors, strict=False):
+        assert f'"{row["case_id"]}"' in "".join(lines[row["line"] - 1 : row["line"] + 1])
+        place = f"file=cases.json,line={row['line']}"
+        assert error.startswith(f"{place},title={row['kind']}%3A {row['case_id']} on codex::")
+        assert f"cases.json:{row['line']}: {row['case_id']} on codex: {row['why']}" in error
+    assert "REGRESSION  codex:author-first-case" in log
+    assert "comment: https://github.example/octo/demo/pull/7#issuecomment-" in log
+    assert "report: https://github.com/octo/demo/actions/runs/1/artifacts/" in log
     small.variables["ROUTING_REPLAY"] = GREEN
     green = small.pull_request("--matrix", "agent:codex", attempt=2)
-    assert dict(green.jobs) == {CODEX: "success", GATE: "success"}, green.log[-5000:]
+    assert dict(green.jobs) == {**PLAN, CODEX: "success", GATE: "success"}, green.log[-5000:]
     assert small.delta(attempt=2)["counts"] == {"OK": 2}
     assert small.checks[-1] == (small.head, "routing gate", "success")
     assert "REGRESSION" not in small.comment
@@ -237,7 +253,7 @@ def test_a_pull_request_that_gets_another_base_is_judged_again(small: Demo) -> N
     small.change({"skill.md": "worse"})
     small.variables["ROUTING_REPLAY"] = RED
     done = small.pull_request(edited={"base": {"ref": {"from": "side"}}})
-    assert dict(done.jobs) == {CODEX: "success", GATE: "failure"}, done.log[-5000:]
+    assert dict(done.jobs) == {**PLAN, CODEX: "success", GATE: "failure"}, done.log[-5000:]
     assert small.checks == [(small.head, "routing gate", "failure")]
 
 
@@ -265,7 +281,7 @@ def test_a_baseline_that_is_lowered_in_the_pull_request_stays_red_and_is_named(s
 
 
 def test_legs_that_leave_nothing_are_named_and_red(demo: Demo) -> None:
-    """Codex fails openly; copilot's job may fail, and is called a success by GitHub."""
+    """Codex's is red; copilot's may be lost, so what it did not measure is shown alone."""
     change: dict[str, str | None] = {
         f"{GREEN}/{agent}/{CASES[0]}.{suffix}": None
         for agent in ("codex", "copilot")
@@ -276,8 +292,11 @@ def test_legs_that_leave_nothing_are_named_and_red(demo: Demo) -> None:
     assert done.jobs[CODEX] == "failure"
     assert (done.code, done.jobs[GATE]) == (1, "failure"), done.log[-5000:]
     assert demo.github.results.names() == ["routing-report-routing-a1", "routing-results-claude-a1"]
-    reasons = demo.delta()["reasons"]
-    assert reasons == ["job measure failed", "4 selected pairs have no result"]
+    delta = demo.delta()
+    assert delta["reasons"] == [
+        "job measure failed", "no results of codex", "2 selected pairs have no result",
+    ]  # fmt: skip
+    assert delta["counts"] == {"MISSING": 2, "INFRA": 2, "OK": 2}
     assert "job measure failed" in demo.comment
 
 
@@ -302,9 +321,9 @@ def test_a_cancelled_leg_keeps_what_it_measured_and_is_red(small: Demo) -> None:
     hanging = {**json.loads((small.origin.path / script).read_text("utf-8")), "hang": True}
     small.change({script: json.dumps(hanging)})
     done = small.pull_request(meanwhile=cancel_the_leg)
-    assert (done.code, dict(done.jobs)) == (1, {CODEX: "failure", GATE: "failure"}), done.log[
-        -5000:
-    ]
+    assert (done.code, dict(done.jobs)) == (1, {**PLAN, CODEX: "failure", GATE: "failure"}), (
+        done.log[-5000:]
+    )
     assert small.github.results.names() == ["routing-report-routing-a1", "routing-results-codex-a1"]
     (results,) = (one for one in small.github.results.artifacts if one.name.endswith("codex-a1"))
     with zipfile.ZipFile(io.BytesIO(results.data)) as archive:
@@ -325,9 +344,9 @@ def test_a_fork_is_neutral_and_posted_by_the_trusted_half(small: Demo) -> None:
     del small.variables["ROUTING_REPLAY"]
     may_read = {"contents": "read", "pull-requests": "read", "checks": "read"}
     done = small.pull_request(fork=True, rights=may_read)
-    assert (done.code, dict(done.jobs)) == (0, {CODEX: "success", GATE: "success"}), done.log[
-        -5000:
-    ]
+    assert (done.code, dict(done.jobs)) == (0, {**PLAN, CODEX: "success", GATE: "success"}), (
+        done.log[-5000:]
+    )
     assert not small.has_posted
     assert done.outputs(GATE)["conclusion"] == "neutral"
     assert "from a fork gets no secrets" in done.of(CODEX)
@@ -373,19 +392,33 @@ def test_a_push_to_main_is_judged_by_the_checked_in_baseline(small: Demo) -> Non
 
 
 def test_a_run_by_hand_measures_what_it_is_asked_for(demo: Demo) -> None:
-    """One agent, one case, a baseline of one's choice, on a branch."""
+    """One agent, one case, a baseline of one's choice, on a branch, all in plain words."""
     demo.change({"skill.md": "by hand"})
     inputs = {
-        "agents": '["claude"]', "case_ids": CASES[0], "categories": "", "fail_on_infra": True,
-        "baseline_ref": "main", "replay": GREEN,
+        "agents": "claude", "case_ids": CASES[0], "categories": "", "fail_on_infra": True,
+        "baseline_ref": "main", "replay": GREEN, "trials": "2",
     }  # fmt: skip
     demo.variables = {}
     done = demo.run(LIVE, "workflow_dispatch", {"inputs": inputs}, ref="refs/heads/change")
-    assert dict(done.jobs) == {"measure (claude)": "success", GATE: "success"}, done.log[-5000:]
+    jobs = {**PLAN, "measure (claude)": "success", GATE: "success"}
+    assert dict(done.jobs) == jobs, done.log[-5000:]
     delta = demo.delta()
+    assert delta["totals"]["trials"] == 2
     assert (delta["agents"], delta["counts"]["OK"]) == (["claude"], 1)
     assert delta["baseline"]["commit"] == demo.origin.git("rev-parse", "main")
     assert demo.github.repository.bodies(7) == []
+
+
+def test_a_run_by_hand_that_names_no_agent_says_so_in_one_sentence(small: Demo) -> None:
+    """In the plan's log and in the gate's; nothing is measured, and nothing is green."""
+    inputs = {"agents": "claude,nope", "replay": GREEN}
+    done = small.run(LIVE, "workflow_dispatch", {"inputs": inputs})
+    assert (done.code, dict(done.jobs)) == (1, {"plan": "failure", GATE: "failure"}), done.log
+    cause = done.outputs("plan")["error"]
+    assert cause.startswith("unknown agent 'nope'; ")
+    assert "known agents: claude, codex, copilot" in cause
+    assert done.errors("plan") == [f"title=routing-action::{cause}"]
+    assert done.errors(GATE) == [f"title=routing-action::job plan failed: {cause}"]
 
 
 def test_a_scheduled_run_is_judged_by_the_default_branch(small: Demo) -> None:

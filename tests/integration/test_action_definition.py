@@ -141,7 +141,7 @@ def test_python_reads_exactly_what_the_steps_hand_over() -> None:
     tables = (
         "cases", "skills", "timeout-seconds", "idle-timeout-seconds", "max-parallel", "trials",
         "confirm", "shard", "shards", "replay", "changed-from", "categories", "case-ids",
-        "max-output-mb",
+        "max-output-mb", "baseline",
     )  # fmt: skip
     assert {variable(name) for name in (*read, *tables)} | in_bash == given
     direct = {"retention-days"}
@@ -287,7 +287,7 @@ GOOD = DOCUMENTED["quick-start-action-1.yml"]
         ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: [ubuntu-latest"),
         ("zizmor", "    runs-on: ubuntu-latest", "    runs-on: {}"),
         ("zizmor", "  pull_request:", "  pull_request_target:"),
-        ("jactionlint", "${{ matrix.agent }}", "${{ matrix.agnet }}"),
+        ("jactionlint", "steps.plan.outputs.matrix", "steps.plam.outputs.matrix"),
         ("check-jsonschema", "runs-on: ubuntu-latest", "runs-on-: ubuntu-latest"),
         ("act", "    steps:", "    steppes:"),
     ],

@@ -76,18 +76,17 @@ def test_an_unusable_case_file_makes_its_leg_red(job: Job) -> None:
     (job.root / "cases.json").write_text("[{]", encoding="utf-8")
     found = job.use("run", agents="claude")
     assert (found["status"], found["exit-code"]) == ("error", "2")
-    assert "::error title=routing-action::routing-action run ended with exit code 2" in found["log"]
-    assert "cases.json:1" in found["stderr"]
+    assert "::error title=routing-action::cases.json:1" in found["last"]
+    assert "cases.json:1" in job.summary
 
 
 def test_an_unknown_agent_is_named_in_an_annotation(job: Job) -> None:
-    """Cause and remedy stand on the run's page."""
+    """Cause and remedy stand once on the run's page, and in the job's summary."""
     found = job.use("run", agents="claud")
     assert (found["status"], found["exit-code"]) == ("error", "2")
-    assert (
-        "::error title=routing-action::unknown agent 'claud'%0A  remedy: did you mean claude?"
-        in (found["log"])
-    )
+    assert found["log"] == f"::error title=routing-action::{found['error']}\n"
+    assert found["error"].startswith("unknown agent 'claud'; ")
+    assert "known agents: claude, codex, copilot" in job.summary
 
 
 @pytest.mark.parametrize(("event", "cause"), [(FORK, "from a fork gets no secrets"), ({}, "env")])
@@ -199,12 +198,61 @@ def test_a_plan_is_balanced_by_earlier_results(job: Job, tmp_path: Path) -> None
     assert [leg["case_ids"] for leg in legs] == ["slow", "a,b"]
 
 
-def test_a_plan_without_a_case_is_green_with_an_empty_matrix(job: Job) -> None:
+def test_a_plan_of_a_change_that_moves_no_case_is_green_with_an_empty_matrix(job: Job) -> None:
     """Its status lets the workflow leave the legs out."""
-    found = job.use("plan", categories="none")
+    repository = Repository(job.root)
+    repository.git("init", "--quiet", "--initial-branch=main")
+    repository.commit()
+    found = job.use("plan", changed_from="main")
     assert (found["status"], found["exit-code"]) == ("nothing-to-run", "0")
     assert json.loads(found["matrix"]) == {"include": []}
     assert "::notice" in found["log"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "wanted", "known"),
+    [
+        ({"agents": "claude,nope"}, "nope", "claude, codex, copilot"),
+        ({"agents": "claude, cpilot"}, "cpilot", "copilot"),
+        ({"categories": "none"}, "none of 2 cases", "filters"),
+        ({"case_ids": "good, bda"}, "bda", "good"),
+        ({"case_ids": "bda"}, "none of 2 cases", "good"),
+        ({"trials": "two"}, "two", "--trials"),
+        ({"shards": "0"}, "0", "--shards"),
+        ({"agents": "no\n::add-mask::x ##[error]\n<b>`"}, "no", "claude"),
+    ],
+)
+def test_what_a_plan_cannot_take_is_one_sentence_in_log_and_summary(
+    job: Job, inputs: dict[str, str], wanted: str, known: str
+) -> None:
+    """Whoever types it by hand reads what was wrong, and what would be right."""
+    found = job.use("plan", **inputs)
+    assert found["status"] == "error"
+    assert found["exit-code"] in "23"
+    assert found["last"].splitlines() == [f"::error title=routing-action::{found['error']}"]
+    assert wanted in found["error"]
+    assert known in found["error"]
+    assert job.summary.count(known) == 1
+    assert "matrix" not in found
+
+
+@pytest.mark.parametrize(
+    "agents",
+    ["claude, codex", "claude,codex", "claude\ncodex", '["claude", "codex"]', "Claude,CODEX"],
+)
+def test_agents_are_plain_words_or_a_json_list(job: Job, agents: str) -> None:
+    """As a person types them, or as a variable of an older workflow has them."""
+    legs = json.loads(job.use("plan", agents=agents)["matrix"])["include"]
+    assert [leg["key"] for leg in legs] == ["claude", "codex"]
+
+
+def test_a_plan_of_a_folder_of_recordings_is_of_its_own_cases(job: Job) -> None:
+    """Which are those that its legs replay."""
+    (job.root / "rec").mkdir()
+    cases = json.loads((job.root / "cases.json").read_text("utf-8"))[:1]
+    (job.root / "rec" / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    (leg,) = json.loads(job.use("plan", agents="claude", replay="rec")["matrix"])["include"]
+    assert leg["case_ids"] == cases[0]["case_id"]
 
 
 def test_more_legs_than_a_matrix_holds_are_an_error(job: Job) -> None:
@@ -272,7 +320,11 @@ def test_a_regression_is_red_after_the_report_is_written(gate: Job) -> None:
     leave(gate, steady="pass", broken="fail")
     found = judge(gate)
     assert (found["conclusion"], found["exit-code"], found["regressions"]) == ("failure", "1", "1")
-    assert "::error title=routing-action::routing gate: 1 regression" in found["log"]
+    first, second, *_ = found["last"].splitlines()
+    assert first.startswith("::error file=cases.json,line=")
+    assert ",title=REGRESSION%3A broken on claude::cases.json:" in first
+    assert second.startswith("::error title=routing gate::Routing gate failed: 1 regression")
+    assert found["log"].count("::error") == 2
 
 
 def test_the_reports_for_people_are_written_beside_the_delta(gate: Job) -> None:

@@ -451,3 +451,26 @@ def test_both_replays_end_with_their_delta(folder: str, tmp_path: Path) -> None:
     assert all(len(line) <= 80 for line in lines if not line.startswith("    ")), done.stdout
     if code:
         assert "OK claude:flaky-pair: pass, as expected (flaky: 2 of 3 passed)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("allowed", "code", "word"),
+    [
+        ((), 1, "REGRESSION"),
+        (("--allow-infra", "codex"), 0, "INFRA"),
+        (("--allow-infra=Codex,copilot",), 0, "INFRA"),
+        (("--allow-infra", "claude"), 1, "REGRESSION"),
+        (("--allow-infra", "codex", "--fail-on-infra"), 1, "REGRESSION"),
+    ],
+)
+def test_compare_allows_infra_of_the_agents_that_it_is_told(
+    tmp_path: Path, allowed: tuple[str, ...], code: int, word: str
+) -> None:
+    """And of no other, nor where all infra is to be red."""
+    root = create(tmp_path / "origin", FILES).path
+    measured = {(case, agent): "pass" for case in CASES for agent in BOTH}
+    measured["steady", "codex"] = "infra"
+    results = write_results(tmp_path / "results", measured, cases_file="cases.json")
+    done = run_command(("compare", "--results", str(results), *allowed), root, dict(os.environ))
+    assert done.code == code, done.stdout
+    assert f"{word} codex:steady: " in done.stdout

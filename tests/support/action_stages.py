@@ -87,13 +87,17 @@ class Job:
         )
 
     def use(self, command: str, **inputs: str) -> dict[str, str]:
-        """`uses:` of the action up to its main step; the outputs, with the intended exit code."""
+        """`uses:` of the action without what posts; the outputs, with the intended exit code."""
         prepared = self.stage("prepare", command=command, **inputs)
         if prepared.code:
             return {"exit-code": str(prepared.code), "log": prepared.stdout}
         done = self.stage("main", **inputs)
         assert done.code == 0, done.stderr
-        return {**self.outputs, "log": done.stdout, "stderr": done.stderr}
+        red = self.outputs["exit-code"] != "0"
+        last = self.stage("conclude", **inputs).stdout if red else ""
+        return {
+            **self.outputs, "log": f"{done.stdout}{last}", "last": last, "stderr": done.stderr,
+        }  # fmt: skip
 
     @property
     def legs(self) -> Path:

@@ -14,7 +14,7 @@ from routing_action.action.custody import check_custody
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import ERROR_FILE
-from routing_action.action.run import earlier_results
+from routing_action.action.run import earlier_results, find_file
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
@@ -112,51 +112,60 @@ def _find_start(step: Step, history: History) -> str:
 def _judge_all(step: Step, legs: Path, history: History) -> Delta:
     """The comparison, and what the jobs of the workflow add to it."""
     jobs = parse_jobs(step.inputs.text("needs"))
-    judged = _judge(step, jobs, legs, history)
+    if jobs.errors:
+        raise UsageError("; ".join(jobs.errors))
+    policy = _read_policy(step, jobs)
+    judged = _judge(step, policy, legs, history)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
     measured = {batch.key for batch in judged.batches}
     faults, told = check_custody(judged.batches, jobs, step.context.run_attempt)
     reasons = (
         *faults,
-        *judge_legs(jobs, measured, read_unmeasured((legs,))),
+        *judge_legs(jobs, measured, {*read_unmeasured((legs,)), *policy.excused}),
     )
     delta = with_legs(judged.delta, jobs, reasons)
     notes = (*delta.notes, *told)
     return delta.model_copy(update={"pull_request": step.context.pull_request, "notes": notes})
 
 
-def _judge(step: Step, jobs: Jobs, legs: Path, history: History) -> Judged:
+def _read_policy(step: Step, jobs: Jobs) -> Policy:
+    """What the workflow asks for and allows; nothing of it is from an artifact."""
+    inputs, context = step.inputs, step.context
+    known = find_agents(None, step.root, all_providers())
+    nothing_to_run = jobs.nothing_to_run and not jobs.legs
+    wanted = () if nothing_to_run else inputs.names("agents") or jobs.agents
+    by_hand = context.event_name == "workflow_dispatch"
+    return Policy(
+        inputs.flag("fail-on-infra"),
+        inputs.choice("unmeasured", ("fail", "neutral")) == "fail",
+        providers=tuple(known.find(name).name for name in wanted),
+        # Who starts a run by hand chooses; else agents are held to the baseline.
+        all_agents=not by_hand,
+        partial=by_hand,
+        commit=resolve(step.root, "HEAD") or context.sha or None,
+        by_change=jobs.by_change,
+        planned=jobs.planned,
+        allow_infra=tuple(known.find(name).name for name in inputs.names("allow-infra")),
+    )
+
+
+def _judge(step: Step, policy: Policy, legs: Path, history: History) -> Judged:
     inputs, context = step.inputs, step.context
     merge_base_of, ref = choose_base(context, inputs.text("baseline-ref"))
     if merge_base_of:
         merge_base_of = pin_base(context, step.root, merge_base_of)
-    unmeasured = inputs.choice("unmeasured", ("fail", "neutral"))
-    head = resolve(step.root, "HEAD") or context.sha or None
-    nothing_to_run = jobs.nothing_to_run and not jobs.legs
-    wanted = () if nothing_to_run else inputs.names("agents") or jobs.agents
-    known = find_agents(None, step.root, all_providers())
-    by_hand = context.event_name == "workflow_dispatch"
     asked = Judgement(
         folders=(legs,),
-        cases=_file(inputs.text("cases"), inputs.text("replay"), "cases.json"),
-        baseline=_file(inputs.text("baseline"), inputs.text("replay"), "provider-baseline.json"),
+        cases=find_file(inputs, "cases", "cases.json"),
+        baseline=find_file(inputs, "baseline", "provider-baseline.json"),
         merge_base_of=merge_base_of,
         baseline_ref=ref,
-        policy=Policy(
-            inputs.flag("fail-on-infra"),
-            unmeasured == "fail",
-            providers=tuple(known.find(name).name for name in wanted),
-            # Who starts a run by hand chooses; else agents are held to the baseline.
-            all_agents=not by_hand,
-            partial=by_hand,
-            commit=head,
-            by_change=jobs.by_change,
-        ),
+        policy=policy,
         allow_none=True,
         last_attempt=context.run_attempt,
         earlier=earlier_results(inputs),
-        agents=known.providers,
+        agents=find_agents(None, step.root, all_providers()).providers,
         templates=inputs.text("templates"),
         since=_find_start(step, history),
     )
@@ -195,14 +204,6 @@ def choose_base(context: Context, baseline_ref: str) -> tuple[str | None, str | 
     return None, ref
 
 
-def _file(named: str, replay: str, own: str) -> Path | None:
-    """The file of an input, else a replay set's own; None leaves it to the comparison."""
-    if named:
-        return Path(named)
-    kept = Path(replay) / own if replay else None
-    return kept if kept is not None and kept.is_file() else None
-
-
 def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
     """Every form of the report; a fault of theirs is a warning and never touches the verdict."""
     links = step.context.links(step.variable("ROUTING_LEG"))
@@ -229,6 +230,5 @@ def _describe(step: Step, delta: Delta, report: Path) -> None:
         regressions=str(delta.counts.get(DeltaKind.REGRESSION, 0)),
         delta=str(report / DELTA_FILE),
     )
-    if delta.conclusion is not Conclusion.SUCCESS:
-        level = "error" if delta.conclusion is Conclusion.FAILURE else "notice"
-        step.say(level, f"routing gate: {'; '.join(delta.reasons)}")
+    if is_neutral:
+        step.say("notice", f"routing gate: {'; '.join(delta.reasons)}")

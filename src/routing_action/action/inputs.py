@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter, ValidationError
+
 from routing_action.errors import UsageError
 
 PREFIX = "ROUTING_INPUT_"
@@ -23,6 +25,7 @@ _LEGAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 _HASHED = re.compile(r"-[0-9a-f]{8}$")
 _SHARD = re.compile(r"(\d+)/(\d+)")
+_LIST = TypeAdapter(list[str])
 _SEPARATORS = re.compile(r"[,\r\n]+")
 
 
@@ -46,8 +49,13 @@ class Inputs:
         return tuple(line.strip() for line in self.text(name).splitlines() if line.strip())
 
     def names(self, name: str) -> tuple[str, ...]:
-        """A list whose parts are separated by commas or lines, each once, in order."""
-        parts = (part.strip() for part in _SEPARATORS.split(self.text(name)))
+        """A list whose parts are separated by commas or lines, each once, in order; or as JSON."""
+        text = self.text(name)
+        try:
+            found = _LIST.validate_json(text)
+        except ValidationError:
+            found = _SEPARATORS.split(text)
+        parts = (part.strip() for part in found)
         return tuple(dict.fromkeys(part for part in parts if part))
 
     def flag(self, name: str) -> bool:

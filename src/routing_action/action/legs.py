@@ -7,7 +7,7 @@ its results or its marker, and by the plan that made the matrix.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -76,7 +76,7 @@ class Jobs:
 
     `legs` has the agent of each key, `case_ids` its cases where the plan names them, `digests`
     what the legs' jobs pass on of their results. `by_change`: it asked for what a change can move,
-    and left out the rest.
+    and left out the rest. `errors` says why jobs failed that pass a reason on.
     """
 
     results: Mapping[str, str]
@@ -85,6 +85,14 @@ class Jobs:
     case_ids: Mapping[str, frozenset[str]] = field(default_factory=dict)
     digests: tuple[Digest, ...] = ()
     by_change: bool = False
+    errors: tuple[str, ...] = ()
+
+    @property
+    def planned(self) -> frozenset[tuple[str, str]]:
+        """Every pair of the plan, as far as it names the cases."""
+        return frozenset(
+            (case_id, self.legs[key]) for key, cases in self.case_ids.items() for case_id in cases
+        )
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -95,8 +103,8 @@ class Jobs:
 def parse_jobs(text: str) -> Jobs:
     """The `needs` context as JSON; empty text means that nothing is known of the jobs.
 
-    An output called `matrix` that a plan wrote holds the legs, `status` whether it had any. Each
-    output whose name begins with `digest` may be that of a leg.
+    An output called `matrix` that a plan wrote holds the legs, `status` whether it had any, `error`
+    why it failed. Each output whose name begins with `digest` may be that of a leg.
     """
     try:
         needs = _NEEDS.validate_json(text) if text.strip() else {}
@@ -113,6 +121,11 @@ def parse_jobs(text: str) -> Jobs:
         case_ids={leg.key: frozenset(leg.case_ids.split(",")) for leg in legs if leg.case_ids},
         digests=tuple(one for need in needs.values() for one in _digests_of(need.outputs or {})),
         by_change=bool(legs) and all(leg.changed_from for leg in legs),
+        errors=tuple(
+            f"job {name} failed: {need.output('error')}"
+            for name, need in needs.items()
+            if need.result == "failure" and need.output("error")
+        ),
     )
 
 
@@ -132,14 +145,15 @@ def _digests_of(outputs: Mapping[str, str]) -> Iterator[Digest]:
             yield Digest(match["key"], int(match["attempt"]), match["sha256"])
 
 
-def judge_legs(jobs: Jobs, measured: Iterable[str], unmeasured: Iterable[str]) -> tuple[str, ...]:
+def judge_legs(jobs: Jobs, measured: Iterable[str], accounted: Collection[str]) -> tuple[str, ...]:
     """One sentence for each job that did not succeed, and one for legs that left nothing.
 
-    `measured` are the keys with results, `unmeasured` the agents with a marker. Empty means that
-    every leg is accounted for. A leg whose job was skipped because the plan had nothing to run is.
+    `measured` are the keys with results, `accounted` the agents with a marker, or that may break.
+    Empty means that every leg is accounted for. A leg whose job was skipped because the plan had
+    nothing to run is.
     """
-    known, marked = frozenset(measured), frozenset(unmeasured)
-    lost = [key for key, agent in jobs.legs.items() if key not in known and agent not in marked]
+    known = frozenset(measured)
+    lost = [key for key, agent in jobs.legs.items() if key not in known and agent not in accounted]
     reasons = [
         f"job {name} {_HOW.get(result, f'ended with {result}')}"
         for name, result in jobs.results.items()

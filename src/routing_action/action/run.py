@@ -37,7 +37,7 @@ _RUN = (
     "cases skills timeout-seconds idle-timeout-seconds max-parallel max-output-mb trials confirm "
     "shard replay"
 ).split()
-_PLAN = ("cases", "baseline", "skills", "trials", "shards", "changed-from")
+_PLAN = ("baseline", "skills", "trials", "shards", "changed-from")
 """The inputs that are flags of the same name."""
 
 
@@ -101,7 +101,7 @@ def _measure(step: Step, agents: Sequence[str], missing: Mapping[str, str]) -> E
     """
     folder = Path(step.variable("ROUTING_FOLDER"))
     private, files = make_private(step), RunnerFiles(step.environ)
-    code, text = step.call(run_arguments(step, agents, private), partial(_show, folder))
+    code, text, cause = step.call(run_arguments(step, agents, private), partial(_show, folder))
     changed = files.restore()
     if changed:
         names = ", ".join(changed)
@@ -117,7 +117,7 @@ def _measure(step: Step, agents: Sequence[str], missing: Mapping[str, str]) -> E
     if results is not None and batch is not None:
         _describe(step, results, batch)
     if code > ExitCode.GATE_FAILED or results is None:
-        return _fail(step, "run", code or ExitCode.HARNESS)
+        return _fail(step, "run", code or ExitCode.HARNESS, cause)
     step.output(status="failed" if code else "passed")
     return ExitCode.PASSED
 
@@ -183,22 +183,24 @@ def _describe(step: Step, results: Results, batch: Path) -> None:
     )
 
 
-def _fail(step: Step, command: str, code: int) -> ExitCode:
-    step.output(status="error")
-    step.say("error", f"routing-action {command} ended with exit code {code}; see the log")
+def _fail(step: Step, command: str, code: int, cause: str) -> ExitCode:
+    step.fail(cause or f"routing-action {command} ended with exit code {code}; see the log")
     return ExitCode(code)
 
 
 def plan_legs(step: Step) -> ExitCode:
-    """Write the matrix; an empty one, with the status that says so, where no case is left."""
-    code, text = step.call(plan_arguments(step.inputs))
-    if code == ExitCode.NOTHING_TO_RUN:
+    """Write the matrix; an empty one, with the status that says so, where the change moves no case.
+
+    Where the filters leave no case, somebody has misspelt one: that is an error.
+    """
+    code, text, cause = step.call(plan_arguments(step.inputs))
+    if code == ExitCode.NOTHING_TO_RUN and step.inputs.text("changed-from"):
         step.output(status=NOTHING_TO_RUN, matrix='{"include":[]}')
         step.say("notice", "the plan has nothing to run")
         step.summarise("The plan has nothing to run.\n")
         return ExitCode.PASSED
     if code != ExitCode.PASSED:
-        return _fail(step, "plan", code)
+        return _fail(step, "plan", code, cause)
     try:
         plan = json.loads(text)
         matrix: dict[str, list[dict[str, str]]] = plan["matrix"]
@@ -218,14 +220,24 @@ def plan_arguments(inputs: Inputs) -> list[str]:
     """`plan` for a matrix, balanced by the durations in earlier results."""
     # The change's own baseline does not choose who measures it.
     agents = inputs.names("agents") or DEFAULT_AGENTS
+    cases = find_file(inputs, "cases", "cases.json")
     return [
         "plan",
         f"--agents={','.join(agents)}",
+        *([f"--cases={cases}"] if cases else []),
         *_flags(inputs, _PLAN),
         *(f"--results={path}" for path in earlier_results(inputs)),
         *inputs.words("extra-arguments"),
         "--format=json",
     ]
+
+
+def find_file(inputs: Inputs, name: str, own: str) -> Path | None:
+    """The file of an input, else a replay set's own; None leaves it to the command."""
+    if named := inputs.text(name):
+        return Path(named)
+    kept = Path(inputs.text("replay"), own)
+    return kept if inputs.text("replay") and kept.is_file() else None
 
 
 def earlier_results(inputs: Inputs) -> tuple[Path, ...]:

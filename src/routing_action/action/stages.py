@@ -14,14 +14,13 @@ from routing_action.action.inputs import (
     report_artifact,
     results_artifact,
 )
-from routing_action.action.step import Step, read_step
+from routing_action.action.step import RunCommand, Step, read_step
 from routing_action.errors import ExitCode, RoutingActionError, UsageError
-from routing_action.github.documentation import explain_error
 
-STAGES = ("prepare", "fetch", "main", "handover", "publish")
+STAGES = ("prepare", "fetch", "main", "handover", "publish", "conclude")
 
 
-def run_stage(name: str, run_command: Callable[[list[str]], int]) -> int:
+def run_stage(name: str, run_command: RunCommand) -> int:
     """The exit code of a stage.
 
     `main` always gives 0: the exit code that it comes to is an output, so that a report comes
@@ -39,17 +38,17 @@ def run_stage(name: str, run_command: Callable[[list[str]], int]) -> int:
 
 
 def _guarded(name: str, step: Step) -> int:
-    """The exit code of the work; an error becomes an annotation, with status `error`."""
+    """The exit code of the work; an error becomes the output `error`, and an annotation."""
     try:
         return int(_find_work(name, step)(step))
     except RoutingActionError as error:
-        step.say("error", explain_error(error, step.environ))
-        code = error.exit_code
+        cause, code = error.sentence, error.exit_code
     except Exception:
         step.quote(traceback.format_exc())
-        step.say("error", "this is a bug in routing-action; please report it with the log")
-        code = ExitCode.BUG
-    step.output(status="error")
+        cause, code = "this is a bug in routing-action; please report it with the log", ExitCode.BUG
+    step.fail(cause)
+    if name != "main":  # its cause is said by the step that ends the job
+        step.say("error", cause)
     return int(code)
 
 
@@ -57,6 +56,10 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
     """Only the module that is asked for is imported."""
     if name == "prepare":
         return _prepare
+    if name == "conclude":
+        from routing_action.action.conclude import conclude  # noqa: PLC0415
+
+        return conclude
     if name == "handover":
         from routing_action.action.handover import hand_over_killed  # noqa: PLC0415
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from routing_action.action.inputs import Inputs
 from routing_action.errors import UsageError
 from routing_action.github.context import Context, read_context
+from routing_action.report.escape import cut, printable
 from routing_action.report.terminal.plain_lines import give_order
 
 SUMMARY_BYTES = 900 * 1024
@@ -27,20 +28,24 @@ TEMPLATES_AT_BASE = "-templates"
 
 _CUT = b"\n\nThe rest of this summary did not fit; the report's artifact has it.\n"
 _OURS = ("ROUTING_", "INPUT_")
+_LONGEST_CAUSE = 2000
+
+RunCommand = Callable[[list[str], list[str]], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of the action, in the workspace that the runner starts it in.
 
-    `run_command` runs a command line of this program and gives its exit code.
+    `run_command` runs a command line of this program and gives its exit code; the list gets the
+    cause of an error.
     """
 
     environ: Mapping[str, str]
     inputs: Inputs
     context: Context
     root: Path
-    run_command: Callable[[list[str]], int]
+    run_command: RunCommand
 
     @property
     def templates(self) -> Path | None:
@@ -75,31 +80,36 @@ class Step:
             data = kept + _CUT if room > len(_CUT) else b""
         _append(path, data.decode("utf-8", "ignore"))
 
-    def say(self, level: str, message: str) -> None:
-        """Write an annotation to the log: notice, warning or error."""
-        for character in "%\r\n":
-            message = message.replace(character, f"%{ord(character):02X}")
+    def say(self, level: str, message: str, *, title: str = "routing-action", **place: str) -> None:
+        """Write an annotation to the log: notice, warning or error; `file` and `line` place it."""
+        named = {**place, "title": title}
+        properties = ",".join(f"{name}={_encode(value, ':,')}" for name, value in named.items())
         sys.stderr.flush()
-        give_order(f"::{level} title=routing-action::{message}\n")
+        give_order(f"::{level} {properties}::{_encode(message)}\n")
+
+    def fail(self, cause: str) -> None:
+        """Keep why the command could not do its work; the step that ends the job says it."""
+        self.output(status="error", error=cut(printable(cause), _LONGEST_CAUSE))
 
     def quote(self, text: str) -> None:
         """Show text from anywhere in the log, where the runner obeys none of it."""
         _write(text)
 
-    def call(self, arguments: list[str], show: Callable[[str], str] = str) -> tuple[int, str]:
-        """Run a command of the command line; its exit code, and what it wrote to stdout.
+    def call(self, arguments: list[str], show: Callable[[str], str] = str) -> tuple[int, str, str]:
+        """Run a command of the command line: exit code, what it wrote to stdout, cause of an error.
 
         The log gets its lifecycle lines and what `show` makes of that text; the runner obeys none
         of it.
         """
         shown = io.StringIO()
+        causes: list[str] = []
         with redirect_stdout(shown):
-            code = self.run_command(arguments)
+            code = self.run_command(arguments, causes)
         _write(show(shown.getvalue()))
-        return code, shown.getvalue()
+        return code, shown.getvalue(), "; ".join(causes)
 
 
-def read_step(run_command: Callable[[list[str]], int]) -> Step:
+def read_step(run_command: RunCommand) -> Step:
     """The step that this process is; its own variables leave the process's environment.
 
     A run takes variables called `..._KEY` for secrets, and would redact `claude` wherever a leg
@@ -110,6 +120,13 @@ def read_step(run_command: Callable[[list[str]], int]) -> Step:
         if name.startswith(_OURS):
             del os.environ[name]
     return Step(environ, Inputs(environ), read_context(environ), Path.cwd(), run_command)
+
+
+def _encode(text: str, more: str = "") -> str:
+    """A message of the runner's, or with `:` and `,` a property (actions/toolkit, command.ts)."""
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
 
 
 def _append(path: str, text: str) -> None:

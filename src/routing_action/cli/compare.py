@@ -83,7 +83,13 @@ from routing_action.results.measured import MeasuredBatch
     show_default=True,
     help="How a leg that could not be measured counts.",
 )
-@click.option("--fail-on-infra", is_flag=True, help="INFRA rows make the gate red too.")
+@click.option(
+    "--allow-infra",
+    multiple=True,
+    metavar="NAMES",
+    help="Agents that may break: what could not be measured is INFRA for them, no regression.",
+)
+@click.option("--fail-on-infra", is_flag=True, help="All INFRA makes the gate red too.")
 @click.option(
     "--commit",
     metavar="SHA",
@@ -103,6 +109,7 @@ def command(
     cases_file: Path | None,
     providers: tuple[str, ...],
     unmeasured: str,
+    allow_infra: tuple[str, ...],
     fail_on_infra: bool,
     commit: str | None,
     output_format: str,
@@ -127,8 +134,9 @@ def command(
         policy=Policy(
             fail_on_infra,
             unmeasured == "fail",
-            providers=tuple(find_provider(name).name for name in split_list(providers)),
+            providers=_find(providers),
             commit=commit,
+            allow_infra=_find(allow_infra),
         ),
         agents=known_agents().providers,
     )
@@ -201,6 +209,10 @@ def _folder_of(path: Path) -> Path:
     """A batch by its folder, which is shorter to read than its results.json."""
     is_batch = path.name == RESULTS_FILE and (path.parent / TRANSCRIPTS).is_dir()
     return path.parent if is_batch else path
+
+
+def _find(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(find_provider(name).name for name in split_list(names))
 
 
 def _shown(delta: Delta, output_format: str, source: str) -> str:

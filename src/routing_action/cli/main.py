@@ -53,27 +53,29 @@ def group(context: click.Context) -> None:
         importlib.import_module("routing_action.cli.place").enter_root(context)
 
 
-def run_command(arguments: list[str]) -> int:
+def run_command(arguments: list[str], causes: list[str] | None = None) -> int:
     """Run a command and return its exit code; never raises but on a second interrupt.
 
-    What it prints holds no order to a workflow's runner.
+    What it prints holds no order to a workflow's runner. `causes` gets a usual error in a sentence.
     """
     with plain_output():
-        return _run(arguments)
+        return _run(arguments, [] if causes is None else causes)
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], causes: list[str]) -> int:
     try:
         code = group.main(arguments, prog_name="routing-action", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
         error.show()
+        causes.append(error.format_message())
         return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted")
         return ExitCode.INTERRUPTED
     except RoutingActionError as error:
+        causes.append(error.sentence)
         return _report(error)
     except BrokenPipeError:
         _silence_stdout()

@@ -54,7 +54,8 @@ def build_delta(
 
     `program` is how a run is started here; `moved` holds what can have changed a case.
     """
-    measurement = gather(batches, policy.commit, corpus.sha256 if policy.commit else None)
+    corpus_sha256 = corpus.sha256 if policy.commit else None
+    measurement = gather(batches, policy.commit, corpus_sha256, policy.excused)
     tree = Tree(
         case_ids=frozenset(case.case_id for case in corpus.cases),
         baseline=baselines.current,
@@ -62,6 +63,8 @@ def build_delta(
         unmeasured=dict(unmeasured),
         partial=policy.partial,
         all_agents=policy.all_agents,
+        planned=policy.planned,
+        allow_infra=policy.excused,
         edited=judge_edited_cases(
             change.earlier,
             {case.case_id: case for case in corpus.cases},

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.gate.rules import Comparison, DeltaKind
 from routing_action.gate.wording import count
 from routing_action.results.measured import MEASURED_FLOOR
@@ -28,7 +28,8 @@ class Policy:
     `providers` must have results; none means those that have, or with `all_agents` those of the
     deciding baseline. With `partial` they are a choice for this once: the pairs of the others are
     not taken for removed. `commit` is the one that the results must be of. `by_change`: the plan
-    left out what the change cannot move, which the gate then looks up by itself.
+    left out what the change cannot move, which the gate then looks up by itself. `planned` are
+    the pairs of the plan, which must have results. `allow_infra` are agents that may break.
     """
 
     fail_on_infra: bool = False
@@ -38,6 +39,13 @@ class Policy:
     partial: bool = False
     commit: str | None = None
     by_change: bool = False
+    planned: frozenset[Pair] = frozenset()
+    allow_infra: tuple[str, ...] = ()
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """The agents whose infra is no regression: none where all infra is red."""
+        return frozenset(() if self.fail_on_infra else self.allow_infra)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,9 +57,9 @@ class Tree:
 
     `providers` are those that were asked for explicitly; None where the run itself decides.
     `partial`: they are a choice for this once, so the others are not gone. `all_agents`: where none
-    were asked for, those of the deciding baseline must have results.
+    were asked for, those of the deciding baseline must have results, as must all `planned` pairs.
     `unmeasured` maps a provider that could not be measured to the reason; `edited` are the cases
-    whose judgement the change edits.
+    whose judgement the change edits. What `allow_infra` could not measure is no regression.
     """
 
     case_ids: frozenset[str]
@@ -69,6 +69,8 @@ class Tree:
     partial: bool = False
     all_agents: bool = False
     edited: Mapping[str, EditedCase] = field(default_factory=dict)
+    planned: frozenset[Pair] = frozenset()
+    allow_infra: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,8 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
 
     `ref` is None where the merge base has no baseline file: then every pair is new.
     """
-    deciding: Baseline = ref if ref is not None else {}
-    seen = measurement.pairs.keys() | measurement.lost
+    deciding: Baseline = ref or {}
+    seen = measurement.pairs.keys() | measurement.lost | tree.planned
     silent = _find_silent(seen, measurement, tree) | _find_dropped(deciding, measurement, tree)
     judged: list[DeltaRow] = []
     for _, pairs in itertools.groupby(sorted(seen | silent), key=lambda pair: pair[0]):
@@ -130,7 +132,7 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
         pair: tuple(
             attempt
             for attempt, found in attempts.items()
-            if _decide(pair, *_entries(pair, deciding, tree), found, tree)[1]
+            if _decide(pair, deciding, found, tree)[1]
         )
         for pair, attempts in measurement.earlier.items()
         if pair not in red
@@ -172,10 +174,10 @@ def _find_dropped(ref: Baseline, measurement: Measurement, tree: Tree) -> set[Pa
 
 def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> DeltaRow:
     """A pair by its entry at the merge base, and what the tree declares of it."""
-    entry, declared = _entries(pair, ref, tree)
     measured = measurement.pairs.get(pair)
-    kind, gates, why = _decide(pair, entry, declared, measured, tree)
-    expects = entry or declared
+    kind, gates, why = _decide(pair, ref, measured, tree)
+    entry = find_entry(ref, pair)
+    expects = entry or find_entry(tree.baseline, pair)
     made_with = entry.made_with if entry and kind is not DeltaKind.REMOVED else None
     return DeltaRow(
         pair=pair,
@@ -193,31 +195,23 @@ def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> D
     )
 
 
-def _entries(
-    pair: Pair, ref: Baseline, tree: Tree
-) -> tuple[BaselineEntry | None, BaselineEntry | None]:
-    return find_entry(ref, pair), find_entry(tree.baseline, pair)
-
-
 def _decide(
-    pair: Pair,
-    entry: BaselineEntry | None,
-    declared: BaselineEntry | None,
-    measured: MeasuredPair | None,
-    tree: Tree,
+    pair: Pair, ref: Baseline, measured: MeasuredPair | None, tree: Tree
 ) -> tuple[DeltaKind, bool, str]:
     """The word, whether it is red, and why."""
+    entry, declared = find_entry(ref, pair), find_entry(tree.baseline, pair)
     if measured is None:  # a lost artifact is never a pass
         if pair[1] in tree.unmeasured:
             return DeltaKind.UNMEASURED, False, tree.unmeasured[pair[1]]
-        why = "was selected but has no result; run it again, and look for the leg that lost it"
-        return DeltaKind.MISSING, True, why
+        if pair[1] in tree.allow_infra:
+            return DeltaKind.INFRA, False, f"has no result{_ALLOWED}{pair[1]}"
+        return DeltaKind.MISSING, True, _LOST
     if entry is None:
-        return _decide_new(pair, declared, measured)
+        return _decide_new(pair, declared, measured, tree)
     if declared is None and pair[0] in tree.case_ids:
         why = "its baseline entry was removed while the case still exists; put the entry back"
         return DeltaKind.REMOVED, True, why
-    kind, why = _table(entry, measured)
+    kind, why = _table(entry, measured, tree)
     edit = tree.edited.get(pair[0])
     if edit is not None and kind in _QUIET:
         gates, why = edit.judge(pair[1], entry.expected_status, why)
@@ -230,19 +224,23 @@ _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 
 
 def _decide_new(
-    pair: Pair, declared: BaselineEntry | None, measured: MeasuredPair
+    pair: Pair, declared: BaselineEntry | None, measured: MeasuredPair, tree: Tree
 ) -> tuple[DeltaKind, bool, str]:
     """New pairs are held to their own declaration, so that adding a case never deadlocks."""
     if declared is None:
         add = f"`routing-action baseline update --from RESULTS --cases {pair[0]}`"
         return DeltaKind.UNDECLARED, True, f"has results but no baseline entry; add it with {add}"
-    kind, why = _table(declared, measured)
+    kind, why = _table(declared, measured, tree)
     worse = kind is DeltaKind.REGRESSION
     text = f"is new and worse than it declares: {why}" if worse else f"is new: {why}"
     return DeltaKind.NEW, worse, text
 
 
-def _table(entry: BaselineEntry, measured: MeasuredPair) -> tuple[DeltaKind, str]:
+_LOST = "was selected but has no result; run it again, and look for the leg that lost it"
+_ALLOWED = "; this is allowed for "
+
+
+def _table(entry: BaselineEntry, measured: MeasuredPair, tree: Tree) -> tuple[DeltaKind, str]:
     expected, got = entry.expected_status, measured.status
     if measured.timed_out and not entry.allow_timeout:
         return DeltaKind.REGRESSION, "timed out, and its baseline entry does not allow that"
@@ -250,7 +248,10 @@ def _table(entry: BaselineEntry, measured: MeasuredPair) -> tuple[DeltaKind, str
         return DeltaKind.OK, f"{got}, as expected"
     kind = measured.row.failure_kind
     because = f" ({kind})" if kind and got is not Status.PASS else ""
-    return _TABLE[expected, got], f"expected {expected}, got {got}{because}"
+    why = f"expected {expected}, got {got}{because}"
+    if got is Status.INFRA_ERROR and measured.pair[1] in tree.allow_infra:
+        return DeltaKind.INFRA, f"{why}{_ALLOWED}{measured.pair[1]}"
+    return _TABLE[expected, got], why
 
 
 def _removed(unseen: Iterable[Pair], ref: Baseline, tree: Tree) -> Iterator[DeltaRow]:
@@ -260,11 +261,10 @@ def _removed(unseen: Iterable[Pair], ref: Baseline, tree: Tree) -> Iterator[Delt
     """
     kept = {agent for entries in tree.baseline.values() for agent in entries}
     for pair in unseen:
-        entry = ref[pair[0]][pair[1]]
         reason = _removal(pair, tree, kept)
         if reason is not None:
             why, gates = reason
-            expected = entry.expected_status
+            expected = ref[pair[0]][pair[1]].expected_status
             yield DeltaRow(pair, DeltaKind.REMOVED, gates, expected, None, why)
 
 

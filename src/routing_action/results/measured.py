@@ -66,15 +66,19 @@ class Measurement:
 
 
 def gather(
-    batches: Sequence[MeasuredBatch], commit: str | None = None, corpus_sha256: str | None = None
+    batches: Sequence[MeasuredBatch],
+    commit: str | None = None,
+    corpus_sha256: str | None = None,
+    excused: frozenset[str] = frozenset(),
 ) -> Measurement:
     """Add batches up: the highest attempt of each key, shards together, no pair twice.
 
     With `commit`, results of another commit, or of none that is known, are an error each; with
-    `corpus_sha256` those of another case file are. `latest` are the batches that count.
+    `corpus_sha256` those of another case file are. What is cut short or lost of `excused` agents is
+    no error. `latest` are the batches that count.
     """
     latest, superseded = _split(batches)
-    errors = [*_lost_shards(latest), *(_stale(latest, commit) if commit else ())]
+    errors = [*_lost_shards(latest, excused), *(_stale(latest, commit) if commit else ())]
     errors += [
         f"{batch.file}: measured with another version of {batch.options.cases_file}"
         for batch in latest
@@ -83,7 +87,7 @@ def gather(
     trials: dict[Pair, list[MeasuredRow]] = {}
     owners: dict[Pair, str] = {}
     for batch in latest:
-        if not batch.complete:
+        if not (batch.complete or excused.issuperset(batch.options.agents)):
             errors.append(f"{batch.file}: the batch was interrupted, so its results are partial")
         own = _group(batch)
         errors += [
@@ -165,7 +169,7 @@ def _stale(batches: Iterable[MeasuredBatch], commit: str) -> Iterator[str]:
             yield f"{batch.file}: results of {what}, not of {commit[:12]} which is under review"
 
 
-def _lost_shards(batches: Sequence[MeasuredBatch]) -> Iterable[str]:
+def _lost_shards(batches: Sequence[MeasuredBatch], excused: frozenset[str]) -> Iterable[str]:
     """Shards say `I/N`; all N of a provider must be there."""
     seen: dict[tuple[str, ...], tuple[int, set[int]]] = {}
     for batch in batches:
@@ -178,7 +182,7 @@ def _lost_shards(batches: Sequence[MeasuredBatch]) -> Iterable[str]:
         seen[agents] = (max(most, count), places | {place})
     for agents, (count, places) in seen.items():
         lost = sorted(set(range(1, count + 1)) - places)
-        if lost:
+        if lost and not excused.issuperset(agents):
             names = ", ".join(f"{place}/{count}" for place in lost)
             yield f"{', '.join(agents)}: the results of shard {names} are missing"
 

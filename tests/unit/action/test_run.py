@@ -22,7 +22,7 @@ def given_inputs(**values: str) -> Inputs:
 def words(inputs: Inputs) -> list[str]:
     """The run of a leg called `k` in its second attempt."""
     context = Context(run_attempt=2)
-    step = Step({"ROUTING_LEG": "k"}, inputs, context, Path(), run_command=lambda _: 0)
+    step = Step({"ROUTING_LEG": "k"}, inputs, context, Path(), run_command=lambda *_: 0)
     return run_arguments(step, ["claude"], Path("f"))
 
 

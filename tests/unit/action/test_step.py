@@ -11,7 +11,7 @@ from routing_action.github.context import Context
 
 def append_summary(environ: dict[str, str], text: str) -> None:
     """As a stage does."""
-    Step(environ, Inputs(environ), Context(), Path(), lambda _: 0).summarise(text)
+    Step(environ, Inputs(environ), Context(), Path(), lambda *_: 0).summarise(text)
 
 
 def test_summaries_of_one_step_add_up(tmp_path: Path) -> None:

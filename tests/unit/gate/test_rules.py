@@ -272,8 +272,74 @@ def test_unmeasured_legs_are_red_or_neutral_never_green() -> None:
 
 
 def test_nothing_measured_at_all_is_red() -> None:
-    """An empty comparison proves nothing."""
+    """An empty comparison proves nothing, nor does one in which every agent broke."""
     assert decide_gate(judge([], {}), Policy()).reasons == ("nothing was measured",)
+    broken = [batch([row(*PAIR, "infra_error")])]
+    allowed = judge(broken, expect({PAIR: "pass"}), allow_infra=frozenset({"claude"}))
+    assert decide_gate(allowed, Policy()).conclusion is Conclusion.FAILURE
+
+
+ALLOWED = frozenset({"codex"})
+
+
+@pytest.mark.parametrize(
+    ("was", "got", "kind", "gates"),
+    [
+        ("pass", "infra_error", "INFRA", False),
+        ("pass", "fail", "REGRESSION", True),
+        ("fail", "infra_error", "INFRA", False),
+        ("infra_error", "infra_error", "OK", False),
+        (None, "infra_error", "NEW", False),
+        (None, "fail", "NEW", True),
+    ],
+)
+def test_an_agent_that_may_break_is_red_for_a_wrong_route_alone(
+    was: str | None, got: Word, kind: str, gates: bool
+) -> None:
+    """In a known case as in a new one, which declares `pass`."""
+    pair = ("a", "codex")
+    ref, declared = expect({pair: was} if was else {}), expect({pair: was or "pass"})
+    found = only(judge([batch([row(*pair, got)])], ref, declared, allow_infra=ALLOWED))
+    assert (found.kind.value, found.gates) == (kind, gates)
+    assert ("this is allowed for codex" in found.why) == (got == "infra_error" != was)
+
+
+def test_a_timeout_of_an_agent_that_may_break_is_a_regression() -> None:
+    """It got its time."""
+    late = [batch([row("a", "codex", "infra_error", timed_out=True)])]
+    found = only(judge(late, expect({("a", "codex"): "pass"}), allow_infra=ALLOWED))
+    assert (found.kind, found.gates) == (DeltaKind.REGRESSION, True)
+
+
+@pytest.mark.parametrize("cases", ["a", "ab"])
+def test_a_lost_leg_of_an_agent_that_may_break_is_shown_and_not_red(cases: str) -> None:
+    """Whole, or a shard that only the plan knows; the same of another agent is red."""
+    pairs = frozenset((case, agent) for case in cases for agent in ("claude", "codex"))
+    ref = expect(dict.fromkeys(pairs, "pass"))
+    left = [row(case, "claude") for case in cases] + [row("a", "codex")] * (cases == "ab")
+    lost = {pair for pair in pairs if pair not in {(r.case_id, r.agent) for r in left}}
+    result = judge([batch(left, selected=None)], ref, planned=pairs, allow_infra=ALLOWED)
+    shown = {r.pair: (r.kind, r.gates) for r in result.rows if r.measured is None}
+    assert shown == dict.fromkeys(lost, (DeltaKind.INFRA, False))
+    strict = judge([batch(left, selected=None)], ref, planned=pairs)
+    assert {r.pair for r in strict.rows if r.gates} == lost
+
+
+def test_what_an_agent_that_may_break_left_half_done_is_no_error() -> None:
+    """An interrupted batch and a lost shard; both are errors of any other agent."""
+    legs = [batch([row("a", "codex")], complete=False, shard="1/2")]
+    assert len(gather(legs).errors) == 2
+    assert gather(legs, excused=ALLOWED).errors == ()
+    mixed = [batch([row("a", "codex"), row("a", "claude")], complete=False)]
+    assert len(gather(mixed, excused=ALLOWED).errors) == 1
+
+
+@pytest.mark.parametrize(("fail_on_infra", "excused"), [(False, ALLOWED), (True, frozenset())])
+def test_whoever_wants_all_infra_red_excuses_nobody(
+    fail_on_infra: bool, excused: frozenset[str]
+) -> None:
+    """Of the two options the stricter one wins."""
+    assert Policy(fail_on_infra=fail_on_infra, allow_infra=("codex",)).excused == excused
 
 
 @pytest.mark.parametrize("neutral", [False, True])
@@ -332,6 +398,21 @@ def test_a_pass_more_never_makes_a_regression(
     for better in table:
         rows = [row(*p, "pass" if p == better else got) for p, (_, got) in table.items()]
         assert sum(r.gates for r in judge([batch(rows)], ref).rows) <= red
+
+
+@given(TABLES)
+def test_to_allow_infra_changes_nothing_but_infra_of_that_agent(
+    table: dict[tuple[str, str], tuple[Word, Word]],
+) -> None:
+    """Every other pair, and every wrong route, is judged as before."""
+    ref = expect({pair: was for pair, (was, _) in table.items()})
+    legs = [batch([row(*pair, got) for pair, (_, got) in table.items()])]
+    strict, allowed = judge(legs, ref), judge(legs, ref, allow_infra=ALLOWED)
+    words = [{r.pair: (r.kind, r.gates) for r in one.rows} for one in (strict, allowed)]
+    moved = {pair for pair in words[0] if words[0][pair] != words[1].get(pair)}
+    broken = {p for p, two in table.items() if p[1] == "codex" and two == ("pass", "infra_error")}
+    assert moved & table.keys() == broken
+    assert {agent for _, agent in moved} <= ALLOWED
 
 
 @given(TABLES, st.randoms())
