@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from routing_action.corpus.naming import is_file_token
 from routing_action.report.check import CHECK_BYTES, build_check
 from routing_action.report.escape import phrase
 from routing_action.report.markdown import (
@@ -26,7 +27,8 @@ _OURS = re.compile(
     r"https://github\.com/octo/demo/(?:actions/runs/4242\b|commit/|blob/b{40}/)[A-Za-z0-9%/._~#-]*"
     r"|https://github\.com/octo/routing-action/blob/v1/docs/reference/[a-z-]+\.md#[a-z_]+"
 )
-_HARMLESS = "a.b"
+_HARMLESS = ("a=b", "a.b")
+"""A skill and a file: no word of either acts, and neither is prose."""
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +62,18 @@ def bodies(text: str, budget: int | None = None) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def harmless(oracle: Oracle) -> dict[str, str]:
-    """The elements of every body where the text from outside is tame."""
-    return {name: oracle.judge(body).skeleton for name, body in bodies(_HARMLESS).items()}
+def harmless(oracle: Oracle) -> dict[tuple[str, bool], str]:
+    """The elements of every body where the text from outside is tame, names a file or does not."""
+    return {
+        (name, is_file_token(text)): oracle.judge(body).skeleton
+        for text in _HARMLESS
+        for name, body in bodies(text).items()
+    }
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_text_reaches_no_one_and_builds_nothing(
-    oracle: Oracle, harmless: dict[str, str], number: int
+    oracle: Oracle, harmless: dict[tuple[str, bool], str], number: int
 ) -> None:
     """R8: `#`, `|` and `@` in names and output break no table and ping no one."""
     posted, whole = bodies(HOSTILE[number]), bodies(HOSTILE[number], budget=ROOM)
@@ -76,7 +82,7 @@ def test_hostile_text_reaches_no_one_and_builds_nothing(
         assert_inert(oracle.judge(posted[name]))
         judged = oracle.judge(whole[name])
         assert_inert(judged)
-        assert judged.skeleton == harmless[name], name
+        assert judged.skeleton == harmless[name, is_file_token(HOSTILE[number])], name
 
 
 def test_prose_is_only_what_stays_prose(oracle: Oracle) -> None:
@@ -93,7 +99,7 @@ def test_our_own_comments_act_on_no_one_either(oracle: Oracle, name: str) -> Non
     """Every comment that we can write links to our own pages alone."""
     judged = oracle.judge(sample_bodies()[name])
     assert_inert(replace_run(judged))
-    assert "markdown-alert" in judged.html
+    assert "<strong>Routing" in judged.html
 
 
 def replace_run(judged: Judgement) -> Judgement:
@@ -112,5 +118,5 @@ def test_a_trimmed_comment_still_renders_as_one(oracle: Oracle, text: str, budge
     assert_inert(judged)
     top = re.sub(r"(?:<sub>|<p>|<b>|<div>).*", "", judged.skeleton)
     assert "<details>" not in top
-    assert judged.html.count("<details") == body.count("<details>")
+    assert judged.html.count("<details") == len(re.findall(r"(?m)^<details(?: open)?>", body))
     assert judged.html.rstrip().endswith("</p>")

@@ -45,7 +45,8 @@ def _name_red(step: Step, delta: Delta) -> None:
     for row in red:
         _name_pair(step, delta, row)
     step.say("error", cut(printable(find_headline(delta)), _MESSAGE), title="routing gate")
-    lines = render_delta_text(delta, ConsoleStyle()).splitlines()
+    place = step.context.links(step.inputs.text("key"))
+    lines = render_delta_text(delta, ConsoleStyle(), place=place).splitlines()
     for agent, command in delta.run_commands.items():
         cases = [row.case_id for row in red if row.agent == agent]
         if len(cases) > 1:  # a single one has its command above

@@ -92,9 +92,7 @@ class DeltaRow:
 
     @property
     def rank(self) -> int:
-        """What is gone first, then red rows, then by word; equals keep the order of pairs."""
-        if self.kind is DeltaKind.REMOVED:
-            return -2 * len(DeltaKind)
+        """Red rows first, then by word; equals keep the order of pairs."""
         return _ORDER[self.kind] - len(DeltaKind) * self.gates
 
 
@@ -207,7 +205,7 @@ def _decide(
             return DeltaKind.INFRA, False, f"has no result{_ALLOWED}{pair[1]}"
         return DeltaKind.MISSING, True, _LOST
     if entry is None:
-        return _decide_new(pair, declared, measured, tree)
+        return _decide_new(declared, measured, tree)
     if declared is None and pair[0] in tree.case_ids:
         why = "its baseline entry was removed while the case still exists; put the entry back"
         return DeltaKind.REMOVED, True, why
@@ -224,12 +222,11 @@ _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 
 
 def _decide_new(
-    pair: Pair, declared: BaselineEntry | None, measured: MeasuredPair, tree: Tree
+    declared: BaselineEntry | None, measured: MeasuredPair, tree: Tree
 ) -> tuple[DeltaKind, bool, str]:
     """New pairs are held to their own declaration, so that adding a case never deadlocks."""
     if declared is None:
-        add = f"`routing-action baseline update --from RESULTS --cases {pair[0]}`"
-        return DeltaKind.UNDECLARED, True, f"has results but no baseline entry; add it with {add}"
+        return DeltaKind.UNDECLARED, True, "has results but no baseline entry"
     kind, why = _table(declared, measured, tree)
     worse = kind is DeltaKind.REGRESSION
     text = f"is new and worse than it declares: {why}" if worse else f"is new: {why}"

@@ -11,6 +11,7 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
+from routing_action.github.publication import RunLinks
 from routing_action.report.differences import show_change
 from routing_action.report.escape import cut, excerpt, printable
 from routing_action.report.reasons import (
@@ -22,7 +23,8 @@ from routing_action.report.reasons import (
     list_wanted,
     say,
 )
-from routing_action.report.remedies import find_fix, find_skill
+from routing_action.report.remedies import find_fix
+from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.terminal.causes import group_by_cause, name_group
 from routing_action.report.terminal.cells import shorten, visible
 from routing_action.report.terminal.layout import (
@@ -34,7 +36,12 @@ from routing_action.report.terminal.layout import (
     split_words,
     wrap,
 )
-from routing_action.report.view import accept_command, rerun_command
+from routing_action.report.view import (
+    accept_command,
+    describe_acceptance,
+    join_rows,
+    rerun_command,
+)
 
 Word: TypeAlias = Callable[[DeltaEntry], tuple[str, str]]
 """What a row is called, and the colour of that (SGR number)."""
@@ -53,8 +60,8 @@ _CHANGE_WIDTH = 130
 class Blocks:
     """How rows of a delta are shown: by which word, and where the results are for the commands.
 
-    Without `results` nothing can be accepted. `whole` are the agents of which all cases were
-    measured.
+    Without `results` nothing can be accepted; at a `place` they are those of its run. `whole` are
+    the agents of which all cases were measured.
     """
 
     delta: Delta
@@ -62,6 +69,7 @@ class Blocks:
     word: Word
     results: str | None
     whole: frozenset[str]
+    place: RunLinks | None = None
     passing: dict[str, list[str]] = field(default_factory=dict)
 
     def draw(self, rows: Sequence[DeltaEntry]) -> Iterator[str]:
@@ -119,12 +127,18 @@ class Blocks:
         rerun = is_lost or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
         if rerun:
             yield from command("rerun", self._rerun(row, cases), width)
-        accept = accept_command(_join(group), self.results) if self.results else ""
-        if accept:
+        accept = list(self._accept(group)) if self.results else []
+        yield from accept
+        if not accept and len(cases) > 1 and not rerun:
+            yield from labelled("cases", name_few(map(printable, cases)), width)
+
+    def _accept(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
+        row, width = group[0], self.style.width
+        if accept := accept_command(join_rows(group), self.results or "", self.place):
             label = "lock in" if row.kind is DeltaKind.IMPROVEMENT else "accept"
             yield from command(label, accept, width)
-        elif len(cases) > 1 and not rerun:
-            yield from labelled("cases", name_few(map(printable, cases)), width)
+        if row.gates and (note := describe_acceptance(self.delta, row)):
+            yield from labelled("", note, width)
 
     def _rerun(self, row: DeltaEntry, cases: Sequence[str]) -> str:
         rows = (one for one in self.delta.rows if one.kind is not DeltaKind.REMOVED)
@@ -144,35 +158,23 @@ class Blocks:
             yield f"{'':{LABEL_WIDTH}}{shorten(cut(line, room), room)}"
 
     def _change(self, row: DeltaEntry) -> Iterator[str]:
-        """What the change does to the descriptions that decide who takes the prompt."""
-        delta, width = self.delta, self.style.width
-        names = (*list_wanted(row), *list_takers(row))
-        known = (find_skill(delta, row.agent, name) for name in names)
-        skills = list({one.name: one for one in known if one}.values())
-        edited = [one for one in skills if one.before is not None][:_MOST_EDITED]
-        for skill in edited:
-            where = f"{skill.name} ({skill.path})" if skill.path else skill.name
-            yield from labelled("edited", f"the description of {where}, by this change:", width)
-            before, after = show_change(skill.before or "", skill.description, _CHANGE_WIDTH)
-            for sign, text in (("-", before), ("+", after)):
+        """What the change does to the skills that decide who takes the prompt."""
+        width = self.style.width
+        if not self.delta.edits_known:
+            return
+        skills = [one for one in list_suspects(self.delta, row) if one.is_of_skill]
+        for suspect in skills[:_MOST_EDITED]:
+            yield from labelled("edited", say(suspect.sentence), width)
+            before, after = show_change(suspect.before, suspect.after, _CHANGE_WIDTH)
+            for sign, text in (("-", before), ("+", after)) if before or after else ():
                 lines = wrap(f"{sign} {text or '(nothing)'}", width - LABEL_WIDTH, indent="  ")
                 yield from (f"{'':{LABEL_WIDTH}}{line}" for line in lines)
-        if skills and not edited and delta.baseline.commit:
-            none = "its description" if len(skills) == 1 else "neither description"
-            not_ = "does not edit" if len(skills) == 1 else "edits"
-            yield from labelled("edited", f"this change {not_} {none}", width)
+        rest = next(describe_rest(self.delta, row), ())
+        if rest and not skills:
+            yield from labelled("edited", say(rest), width)
 
 
 def _says_remedy(row: DeltaEntry) -> bool:
     """True where the harness itself kept a unit from starting, and said what to do about it."""
     is_ours = row.failure_kind in (Outcome.CLI_MISSING, Outcome.NOT_RUN)
     return is_ours and "; " in (row.error or "")
-
-
-def _join(group: Sequence[DeltaEntry]) -> DeltaEntry:
-    """The first row with the names of all: commands take several, separated by commas."""
-    cases, agents = (
-        ",".join(dict.fromkeys(names))
-        for names in zip(*((row.case_id, row.agent) for row in group), strict=True)
-    )
-    return group[0].model_copy(update={"case_id": cases, "agent": agents})

@@ -8,6 +8,7 @@ from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
+from routing_action.github.publication import RunLinks
 from routing_action.report.edits import edit_lines, edits_headline
 from routing_action.report.escape import printable
 from routing_action.report.terminal.blocks import Blocks
@@ -28,10 +29,13 @@ _MOST_EDITS = 60
 _MOST_FIELDS = 30
 
 
-def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS") -> str:
+def render_delta_text(
+    delta: Delta, style: ConsoleStyle, results: str = "RESULTS", place: RunLinks | None = None
+) -> str:
     """Rows worth a look, one block for each cause, then the counts and the gate.
 
-    `results` is where the results lie, for the commands that are offered.
+    `results` is where the results lie, for the commands that are offered; at a `place` they are
+    those of its run.
     """
     style = ConsoleStyle(style.colour, max(style.width, LEAST_WIDTH))
     width = style.width
@@ -44,7 +48,7 @@ def render_delta_text(delta: Delta, style: ConsoleStyle, results: str = "RESULTS
     partly = {one.agent for one in delta.left_out}
     whole = frozenset(delta.run_commands) - partly
     if changed:
-        lines += ["", *Blocks(delta, style, _word, results, whole).draw(changed)]
+        lines += ["", *Blocks(delta, style, _word, results, whole, place).draw(changed)]
         lines += [""] if lines[-1] else []
     counts = ", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items())
     left = f", {delta.not_selected} not selected" if delta.not_selected else ""
