@@ -159,7 +159,7 @@ def test_attack_dropping_the_provider_stays_red(pull_request: PullRequest) -> No
 def test_removing_case_and_entry_together_is_green_and_listed_first(
     pull_request: PullRequest,
 ) -> None:
-    """An honest removal is named on top."""
+    """An honest removal stands above what is as expected."""
     change: dict[str, str | None] = {
         "cases.json": cases_text("steady"),
         "provider-baseline.json": baseline_text(steady=BOTH),

@@ -90,9 +90,7 @@ class DeltaRow:
 
     @property
     def rank(self) -> int:
-        """What is gone first, then red rows, then by word; equals keep the order of pairs."""
-        if self.kind is DeltaKind.REMOVED:
-            return -2 * len(DeltaKind)
+        """Red rows first, then by word; equals keep the order of pairs."""
         return _ORDER[self.kind] - len(DeltaKind) * self.gates
 
 

@@ -37,7 +37,7 @@ def build_check(
 ) -> CheckOutput:
     """The output within GitHub's limits: a title of 255 characters, summary and text in `budget`.
 
-    Annotations are in the order of the delta, red ones first; the summary says how many pairs
+    Annotations are in the order of `changed_rows`; the summary says how many pairs
     beyond `max_annotations` have none. UsageError where a template cannot be used.
     """
     renderer = Renderer(delta, place, overrides)
@@ -70,8 +70,7 @@ def _annotations(delta: Delta, most: int) -> Iterator[Annotation]:
     path = PurePosixPath(delta.cases_file)
     if path.is_absolute() or ".." in path.parts or not delta.cases_file:
         return
-    rows = sorted(changed_rows(delta), key=lambda row: not row.gates)
-    for row in rows[:most]:
+    for row in changed_rows(delta)[:most]:
         yield _annotation(delta, row, str(path))
 
 

@@ -39,7 +39,7 @@ _Skills: TypeAlias = Mapping[tuple[str, str], DeltaSkill]
 
 
 def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> list[Values]:
-    """Some rows of a delta with their commands and addresses: red ones, then the given order.
+    """Some rows of a delta with their commands and addresses, in the given order.
 
     Rows of one case that read the same on several agents without being red become one.
     """
@@ -53,7 +53,7 @@ def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> lis
         for agent in skill.agents
     }
     groups: dict[object, Values] = {}
-    for row in sorted(rows, key=lambda row: not row.gates):
+    for row in rows:
         built = _row(delta, row, place, passing.get(row.case_id, []), skills)
         key = (row.case_id, row.agent) if row.gates else tuple(built[name] for name in _SAME)
         groups.setdefault(key, built | {"agents": []})["agents"].append(row.agent)

@@ -161,8 +161,8 @@ def is_worth_a_look(row: DeltaEntry) -> bool:
 
 
 def changed_rows(delta: Delta) -> tuple[DeltaEntry, ...]:
-    """The rows worth a look, in the order of the delta."""
-    return tuple(row for row in delta.rows if is_worth_a_look(row))
+    """The rows worth a look: red ones first, else in the order of the delta."""
+    return tuple(sorted(filter(is_worth_a_look, delta.rows), key=lambda row: not row.gates))
 
 
 def cell_text(row: DeltaEntry) -> str:

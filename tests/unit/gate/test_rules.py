@@ -97,7 +97,7 @@ def test_deleting_the_entry_of_a_case_that_still_exists_is_red() -> None:
 
 
 def test_deleting_a_case_but_not_its_entry_is_red_and_both_is_listed() -> None:
-    """A case that went away with its entry is named first, and is no reason to be red."""
+    """A case that went away with its entry is listed, and is no reason to be red."""
     ref = expect({PAIR: "pass", ("b", "claude"): "pass"})
     measured = [batch([row("b", "claude")])]
     half = judge(measured, ref, ref, case_ids=["b"]).rows[0]
@@ -106,6 +106,19 @@ def test_deleting_a_case_but_not_its_entry_is_red_and_both_is_listed() -> None:
         (PAIR, DeltaKind.REMOVED, True),
         (PAIR, DeltaKind.REMOVED, False),
     ]
+
+
+@pytest.mark.parametrize("name", ["a-gone", "z-gone"])
+@pytest.mark.parametrize("got", ["fail", "infra_error"])
+def test_what_is_red_stands_above_what_is_only_listed(got: Word, name: str) -> None:
+    """A removal, a new case and an improvement never stand above a regression."""
+    ref = expect({(name, "claude"): "pass", ("m", "claude"): "pass", ("b", "claude"): "fail"})
+    now = expect({("m", "claude"): "pass", ("b", "claude"): "fail", ("new", "claude"): "pass"})
+    measured = batch([row("b", "claude"), row("m", "claude", got), row("new", "claude")])
+    rows = judge([measured], ref, now, case_ids=["b", "m", "new"]).rows
+    assert [one.kind for one in rows] == [
+        DeltaKind.REGRESSION, DeltaKind.REMOVED, DeltaKind.NEW, DeltaKind.IMPROVEMENT,
+    ]  # fmt: skip
 
 
 def test_results_of_a_case_that_was_removed_with_its_entry_are_judged_all_the_same() -> None:

@@ -13,8 +13,9 @@ from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import phrase
 from routing_action.report.remedies import REMEDIES, find_remedy
-from routing_action.report.view import accept_command
+from routing_action.report.view import accept_command, changed_rows
 from tests.rendering.samples import entry
+from tests.support.report_values import make_delta, make_entry, make_regression
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "failure-kinds.md"
 
@@ -31,6 +32,14 @@ def test_every_kind_has_a_remedy_and_an_entry() -> None:
 def test_a_remedy_reads_as_plain_words(kind: str) -> None:
     """Nothing in it needs the escaping that a report would show as code."""
     assert phrase(find_remedy(kind)) == find_remedy(kind)
+
+
+def test_red_rows_stand_first_in_every_report() -> None:
+    """Whatever the order of delta.json, which an earlier release may have written."""
+    gone = make_entry("gone", kind=DeltaKind.REMOVED, got=None)
+    flaky = make_entry("flaky", flaky=True)
+    rows = (gone, make_entry(), make_regression("a"), flaky, make_regression("b"))
+    assert [row.case_id for row in changed_rows(make_delta(*rows))] == ["a", "b", "gone", "flaky"]
 
 
 @pytest.mark.parametrize("kind", [None, "", "made-up"])
