@@ -84,7 +84,7 @@ def write_many(folder: Path) -> Path:
 
 def skill_of(text: str) -> DeltaSkill:
     """A skill whose every field is a text."""
-    return DeltaSkill(name=text or "x", agents=(text,), description=text)
+    return DeltaSkill(name=text or "x", agents=(text,), description=text, path=text, before=text)
 
 
 def write_hostile(folder: Path) -> Path:
@@ -93,7 +93,7 @@ def write_hostile(folder: Path) -> Path:
     for number, text in enumerate((*HOSTILE, "__proto__", "constructor")):
         proof = DeltaProof(token=text, tier=3, source_detail=text, proof_line=text)
         rows.append(make_regression(text, text, why=text, error=text, failure_kind=text,
-                                    prompt=text, missing_evidence=(text,), loaded_skills=(text,),
+                                    missing_evidence=(text,), loaded_skills=(text,),
                                     subagent_skills=(text,), not_alike=(text,),
                                     proofs=(proof,)))  # fmt: skip
         records.append(make_record(

@@ -45,14 +45,15 @@ TOTALS = Totals(
     cli_versions={"claude": ("2.1.332",), "codex": ("0.171.0",), "copilot": ("1.0.102",)},
     models={"claude": ("claude-opus-5-5",), "copilot": ("gpt-4.1",)},
 )
+PROMPT = "Write up what changed since the last tag, for the people who use it."
 AGENTS = ("claude", "codex", "copilot")
 SKILLS = (
     DeltaSkill(
-        name="summarising-commits", agents=AGENTS,
+        name="summarising-commits", agents=AGENTS, path="skills/summarising-commits/SKILL.md",
         description="Use when asked what changed: sums up commits, tags and pull requests.",
     ),
     DeltaSkill(
-        name="writing-release-notes", agents=AGENTS,
+        name="writing-release-notes", agents=AGENTS, path="skills/writing-release-notes/SKILL.md",
         description="Use when a release is being prepared and its notes have to be written.",
     ),
 )  # fmt: skip
@@ -97,7 +98,6 @@ def regression(case_id: str = "notes-from-tags", agent: str = "claude") -> Delta
         "claude broke here",
         line=27,
         failure_kind="weak_evidence_only",
-        prompt="Write up what changed since the last tag, for the people who use it.",
         missing_evidence=("writing-release-notes", "writing-release-notes/SKILL.md"),
         loaded_skills=("summarising-commits",),
         proofs=(_PROOF,),
@@ -119,6 +119,7 @@ def make(
         "cases_file": "cases.json",
         "commit": "c" * 40,
         "agents": AGENTS,
+        "prompts": {row.case_id: PROMPT for row in rows},
         "run_commands": {agent: f"./test.sh --agents {agent}" for agent in AGENTS},
         "counts": {kind: number for kind in DeltaKind if (number := kinds.count(kind))},
         "not_selected": 0,
@@ -267,7 +268,6 @@ def filled(text: str) -> Delta:
         "why": text,
         "failure_kind": text,
         "error": text,
-        "prompt": text,
         "missing_evidence": (text,),
         "disallowed_hits": (text,),
         "loaded_skills": (text,),
@@ -290,8 +290,10 @@ def filled(text: str) -> Delta:
     )
     totals = replace_totals(text)
     return make(rows, Conclusion.FAILURE, (text, text), baseline=baseline, totals=totals,
-                skills=(DeltaSkill(name=bare_name(text), agents=(text,), description=text),),
+                skills=(DeltaSkill(name=bare_name(text), agents=(text,), description=text,
+                                   path=text, before=f"{text} before"),),
                 notes=(text,), agents=(text, "agent.x"), cases_file=text,
+                prompts={row.case_id: text for row in rows},
                 run_commands={text: f"./test.sh {text}"})  # fmt: skip
 
 

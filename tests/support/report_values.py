@@ -83,6 +83,7 @@ def make_delta(*rows: DeltaEntry, **changes: Any) -> Delta:  # noqa: ANN401
         "cases_file": "cases.json",
         "agents": tuple(dict.fromkeys(row.agent for row in rows)),
         "counts": Counter(row.kind for row in rows),
+        "prompts": {row.case_id: f"Prompt of {row.case_id}." for row in rows},
         "not_selected": 0,
         "notes": (),
         "totals": Totals(

@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 
 from routing_action.agents.provider import Provider
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import find_entry
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence
-from routing_action.corpus.naming import bare_name, skill_key
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
 from routing_action.gate.edits.earlier_cases import judge_edited_cases
 from routing_action.gate.edits.find import Change
+from routing_action.gate.edits.stakes import list_skills_at_stake
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.left_out import describe_attempts, find_doubt
 from routing_action.gate.model import (
@@ -24,7 +24,6 @@ from routing_action.gate.model import (
     DeltaEntry,
     DeltaLeftOut,
     DeltaProof,
-    DeltaSkill,
     Totals,
 )
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
@@ -78,7 +77,6 @@ def build_delta(
     # A push edits the baseline too, though it decides as it is checked in. A move has no name.
     is_edited = any(edit.influence is Influence.BASELINE and edit.name for edit in change.edits)
     source = baselines.source.model_copy(update={"edited": baselines.source.edited or is_edited})
-    prompts = {case.case_id: case.prompt for case in corpus.cases}
     return Delta(
         generated_at_utc=format_time(now),
         conclusion=gate.conclusion,
@@ -109,9 +107,10 @@ def build_delta(
             *change.notes,
         ),
         totals=_totals(measurement),
-        skills=tuple(_skills_at_stake(batches, comparison)),
+        skills=tuple(list_skills_at_stake(batches, comparison, change.edits)),
+        prompts=_list_prompts(corpus, comparison),
         rows=tuple(
-            _entry(row, corpus.lines, prompts, comparison.red_before.get(row.pair, ()))
+            _entry(row, corpus.lines, baselines, comparison.red_before.get(row.pair, ()))
             for row in comparison.rows
         ),
     )
@@ -146,25 +145,10 @@ def _notes(measurement: Measurement, corpus: Corpus, comparison: Comparison) -> 
     return tuple(notes)
 
 
-def _skills_at_stake(
-    batches: Sequence[MeasuredBatch], comparison: Comparison
-) -> Iterator[DeltaSkill]:
-    """The skills that were wanted or used where a pair failed, by name, each text once."""
-    stakes: dict[str, set[str]] = {}
-    for row in comparison.rows:
-        if row.measured and row.measured.status is Status.FAIL:
-            one = row.measured.row
-            for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):
-                stakes.setdefault(row.pair[1], set()).add(skill_key(bare_name(token)))
-    found: dict[tuple[str, str], dict[str, None]] = {}
-    for batch in batches:
-        for skill in batch.skills:
-            names = {skill_key(skill.name), skill_key(skill.declared_name)}
-            agents = [one for one in skill.agents if names & stakes.get(one, set())]
-            if agents and skill.description:
-                found.setdefault((skill.name, skill.description), {}).update(dict.fromkeys(agents))
-    for (name, description), own in sorted(found.items()):
-        yield DeltaSkill(name=name, agents=tuple(own), description=description)
+def _list_prompts(corpus: Corpus, comparison: Comparison) -> dict[str, str]:
+    """How the case of each row asks."""
+    known = {row.pair[0] for row in comparison.rows}
+    return {one.case_id: _shorten(one.prompt) for one in corpus.cases if one.case_id in known}
 
 
 def _shorten(prompt: str) -> str:
@@ -174,15 +158,14 @@ def _shorten(prompt: str) -> str:
 
 
 def _entry(
-    row: DeltaRow, lines: Mapping[str, int], prompts: Mapping[str, str], before: tuple[int, ...]
+    row: DeltaRow, lines: Mapping[str, int], baselines: Baselines, before: tuple[int, ...]
 ) -> DeltaEntry:
     case_id, agent = row.pair
-    failed = row.gates and row.got is Status.FAIL
     told = {
         "line": lines.get(case_id),
-        "prompt": _shorten(prompts.get(case_id, "")) if failed else "",
         "not_alike": row.not_alike,
         "red_before": before,
+        "accepted": _is_accepted(row, baselines) or None,
         **(_evidence(row.measured) if row.measured else {}),
     }
     # A field that is not given takes no memory of its own.
@@ -202,6 +185,18 @@ def _entry(
 _EMPTY = (None, "", ())
 
 
+def _is_accepted(row: DeltaRow, baselines: Baselines) -> bool:
+    """Whether the change's own baseline expects what the deciding one is red for, or not yet."""
+    entry = find_entry(baselines.current, row.pair)
+    if entry is None or row.measured is None or row.kind not in _ACCEPTABLE:
+        return False
+    is_late = row.measured.timed_out and not entry.allow_timeout
+    return entry.expected_status is row.got and not is_late
+
+
+_ACCEPTABLE = (DeltaKind.REGRESSION, DeltaKind.IMPROVEMENT)
+
+
 def _evidence(measured: MeasuredPair) -> dict[str, object]:
     row = measured.row
     return {
@@ -216,6 +211,7 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
         "timed_out": measured.timed_out,
         "passed": measured.passed,
         "trials": measured.trials,
+        "measured": measured.measured if measured.measured != measured.trials else None,
         "unit_run_id": row.unit_run_id,
     }
 

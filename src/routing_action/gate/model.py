@@ -59,8 +59,10 @@ class Edit(_Model):
 class DeltaEntry(_Model):
     """One row: `was` is what the deciding baseline expects, `got` what was measured.
 
-    `prompt` is how the case asks, of a pair that makes the gate red by failing. `red_before` are
-    earlier attempts of the run at which the pair was red.
+    `passed` of the `trials` passed, those of `--confirm` among them; `measured` says how many of
+    them could be measured, where that is not all. `accepted`: the change's own baseline already
+    expects `got`, which counts once it is merged. `red_before` are earlier attempts of the run at
+    which the pair was red.
     """
 
     case_id: str
@@ -73,7 +75,6 @@ class DeltaEntry(_Model):
     line: int | None = None
     failure_kind: str | None = None
     error: str | None = None
-    prompt: str = ""
     missing_evidence: tuple[str, ...] = ()
     disallowed_hits: tuple[str, ...] = ()
     loaded_skills: tuple[str, ...] = ()
@@ -84,6 +85,8 @@ class DeltaEntry(_Model):
     timed_out: bool = False
     passed: Count | None = None
     trials: Count | None = None
+    measured: Count | None = None
+    accepted: bool = False
     unit_run_id: str | None = None
     red_before: tuple[Count, ...] = ()
 
@@ -121,11 +124,18 @@ class Totals(_Model):
 
 
 class DeltaSkill(_Model):
-    """What a skill's own file says about when to use it, as the agents were offered it."""
+    """What a skill's own file says about when to use it, as the agents were offered it.
+
+    `path` is that file in the repository, "" where it is not known. `before` is the description
+    before the change where that edits it, "" where the skill is new; of a skill that is removed
+    `description` is "".
+    """
 
     name: str
     agents: tuple[str, ...]
     description: str
+    path: str = ""
+    before: str | None = None
 
 
 class Delta(_Model):
@@ -135,7 +145,8 @@ class Delta(_Model):
     `commit` is the one that was measured, null where the results do not agree or do not tell;
     `run_commands` holds for each agent the shell command that measures it again. `pull_request`
     is the number of the one that the run was for: a hint, which proves nothing. `skills`
-    are those that were wanted or used where a pair failed. `edits` are what the change edits, the
+    are those that were wanted or used where a pair failed; `prompts` tell by its id how the case of
+    each row asks, shortened to one line. `edits` are what the change edits, the
     most telling first; `measured_with` says what was unusual about the measurement. `left_out` are
     the pairs that were not selected. `unverified` says why the whole report may be untrue; empty
     where it is our own.
@@ -161,6 +172,7 @@ class Delta(_Model):
     notes: tuple[str, ...]
     totals: Totals
     skills: tuple[DeltaSkill, ...] = ()
+    prompts: dict[str, str] = Field(default_factory=dict)
     rows: tuple[DeltaEntry, ...]
 
     @model_validator(mode="after")

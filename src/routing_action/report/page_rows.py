@@ -14,11 +14,11 @@ from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import cut, excerpt
+from routing_action.report.reasons import describe_before, index_passing, list_wanted
 from routing_action.report.remedies import find_fix
 from routing_action.report.view import (
     accept_command,
     can_accept,
-    describe_before,
     rerun_command,
 )
 
@@ -43,10 +43,7 @@ def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> lis
 
     Rows of one case that read the same on several agents without being red become one.
     """
-    passing: dict[str, list[str]] = {}
-    for row in delta.rows:
-        if row.got is Status.PASS and not row.gates:
-            passing.setdefault(row.case_id, []).append(row.agent)
+    passing = index_passing(delta)
     skills = {
         (agent, skill_key(skill.name)): skill
         for skill in reversed(delta.skills)
@@ -76,7 +73,8 @@ def _row(
     own = {name: "" if value is None else value for name, value in row.model_dump().items()}
     return own | {
         "mark": find_mark(row),
-        "wanted": _wanted(row.missing_evidence),
+        "wanted": list_wanted(row)[:_MOST_TOKENS],
+        "prompt": delta.prompts.get(row.case_id, ""),
         "refused": row.disallowed_hits[:_MOST_TOKENS],
         "loaded": row.loaded_skills[:_MOST_TOKENS],
         "subagents": row.subagent_skills,
@@ -86,7 +84,7 @@ def _row(
         "not_alike": row.not_alike[:_MOST_TOKENS],
         "flaky": f"{row.passed} of {row.trials}" if row.flaky else "",
         "red_before": describe_before(row) if row.red_before else "",
-        "remedy": find_fix(row) if row.gates else "",
+        "remedy": find_fix(delta, row) if row.gates else "",
         "rerun": rerun_command(delta, row) if row.got or row.kind in _LOST else "",
         "accept": accept_command(row),
         "declaration": _declaration(row) if is_new else _lost_entry(row),
@@ -109,15 +107,9 @@ def _purposes(known: _Skills, row: DeltaEntry) -> Iterator[Values]:
         yield {"name": skill.name, "wanted": skill_key(skill.name) in wanted, "text": text}
 
 
-def _wanted(missing: Sequence[str]) -> tuple[str, ...]:
-    """The missing tokens; a skill's own file says nothing more than the skill."""
-    skills = {f"{token}/SKILL.md" for token in missing}
-    return tuple(token for token in missing if token not in skills)[:_MOST_TOKENS]
-
-
 def _proofs(row: DeltaEntry) -> Iterator[Values]:
     """What was found for a missing or disallowed token: the line around it, and where it stood."""
-    tokens = (*row.disallowed_hits, *_wanted(row.missing_evidence))
+    tokens = (*row.disallowed_hits, *list_wanted(row))
     for proof in [proof for proof in row.proofs if proof.token in tokens][:_MOST_PROOFS]:
         yield {
             "token": proof.token,

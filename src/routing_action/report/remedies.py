@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.naming import bare_name, is_file_token, skill_key
 from routing_action.evidence.unavailable import find_refusal_remedy
-from routing_action.gate.model import DeltaEntry
+from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
+from routing_action.report.escape import cut
+from routing_action.report.reasons import Name, Sentence, join, list_takers, list_wanted, say
 
 _DESCRIPTION = "say in its description when to use the skill, in the words of this prompt"
 
@@ -67,11 +71,95 @@ RESTORE = (
     "a new case is held to its own baseline entry"
 )
 
+_LONGEST_PROMPT = 160
+_MOST_SKILLS = 3
+_OFFER = "put it in a folder where this agent looks, or stage it with --skills; check its "
 
-def find_fix(row: DeltaEntry) -> str:
-    """What a person does about a row; "" where there is nothing to say."""
-    is_edited = row.kind is DeltaKind.CASE_EDITED and row.gates
-    return RESTORE if is_edited else find_remedy(row.failure_kind, row.error)
+
+def find_fix(delta: Delta, row: DeltaEntry) -> str:
+    """What a person does about a row, in one plain sentence; "" where there is nothing to say."""
+    return say(build_fix(delta, row))
+
+
+def build_fix(delta: Delta, row: DeltaEntry) -> Sentence:
+    """The same with its skills, their files and the prompt as pieces of their own."""
+    if row.kind is DeltaKind.CASE_EDITED and row.gates:
+        return (RESTORE,)
+    wanted = [token for token in list_wanted(row) if not is_file_token(token)]
+    sentence: Sentence = ()
+    if row.got is Status.FAIL and row.failure_kind in _BY_DESCRIPTION:
+        sentence = _reword(delta, row, wanted)
+    elif row.got is Status.FAIL and wanted:
+        sentence = _load(delta, row, wanted)
+    text = find_remedy(row.failure_kind, row.error)
+    return sentence or ((text,) if text else ())
+
+
+_BY_DESCRIPTION = (
+    "mixed", "disallowed_hit", "missing_required", "skill_not_loaded", "weak_evidence_only",
+    "mixed_evidence_missing", "answered_directly", "optional_only",
+)  # fmt: skip
+"""The failure kinds that the descriptions of the skills decide."""
+
+
+def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
+    """Another skill took the prompt, or none did: what their descriptions are to say."""
+    takers = list_takers(row)
+    prompt = delta.prompts.get(row.case_id, "")
+    quoted: Sentence = ("such a prompt",)
+    if prompt:
+        quoted = ("prompts such as “", Name(cut(prompt, _LONGEST_PROMPT)), "”")
+    if wanted and takers:
+        last = (", or expect that one",) if row.failure_kind == "optional_only" else ()
+        return (
+            *("say in the description of ", *_locate(delta, row, wanted), " that it is for "),
+            *(*quoted, ", and in that of ", *_locate(delta, row, takers), " that it is not", *last),
+        )
+    if takers:
+        what = ("say in the description of ", *_locate(delta, row, takers), " that it is not for ")
+        return (*what, *quoted, ", or move it to optional_skills if either skill is right")
+    if not wanted:
+        return ()
+    is_talk = row.failure_kind == "answered_directly"
+    last = (", or ask in the prompt for work rather than for knowledge",) if is_talk else ()
+    what = ("say in the description of ", *_locate(delta, row, wanted), " to use it for ")
+    return (*what, *quoted, *last)
+
+
+def _load(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
+    """The skill was not there, or was not loaded as it should be."""
+    where, agent = _locate(delta, row, wanted), Name(row.agent)
+    if row.failure_kind == "evidence_too_weak":
+        last = "make its description ask for that, or set expected_skill_min_tier to 2 in the case"
+        return (*where, f" was read by hand, not loaded: {last} if reading is enough")
+    if row.failure_kind == "invoked_but_not_loaded":
+        last = "look in the result of the call for a wrong name, a permission rule or a broken file"
+        return (agent, " called ", *where, f", but loading failed: {last}")
+    if row.failure_kind != "skill_unavailable":
+        return ()
+    gone = [one for token in wanted if (one := find_skill(delta, row.agent, token))]
+    if any(one.before and not one.description for one in gone):
+        return ("this change removes ", *where, ": put it back, or remove the case as well")
+    refused = find_refusal_remedy(row.error or "")
+    return (agent, " was not offered ", *where, f": {refused or _OFFER + 'frontmatter'}")
+
+
+def _locate(delta: Delta, row: DeltaEntry, tokens: Iterable[str]) -> Sentence:
+    """The skills with their files, where these are known."""
+    return join((_place(delta, row, token) for token in [*tokens][:_MOST_SKILLS]), " and ")
+
+
+def _place(delta: Delta, row: DeltaEntry, token: str) -> Sentence:
+    skill = find_skill(delta, row.agent, token)
+    path = (" (", Name(skill.path), ")") if skill and skill.path else ()
+    return (Name(cut(token, _LONGEST_PROMPT)), *path)
+
+
+def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:
+    """What is known of a skill that an agent was offered, or that the change removed."""
+    key = skill_key(bare_name(token))
+    named = [one for one in delta.skills if skill_key(one.name) == key]
+    return next((one for one in named if agent in one.agents or not one.agents), None)
 
 
 def find_remedy(failure_kind: str | None, error: str | None = None) -> str:

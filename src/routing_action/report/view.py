@@ -15,6 +15,7 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
 from routing_action.report.escape import cut, printable
+from routing_action.report.reasons import describe_before, describe_trials
 from routing_action.report.remedies import find_fix
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
@@ -175,8 +176,8 @@ def cell_text(row: DeltaEntry) -> str:
 
 def list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:
     """What was found of a pair, each fact with its label."""
-    if row.flaky:
-        yield "flaky", f"{row.passed} of {row.trials} trials passed"
+    if trials := describe_trials(row):
+        yield "trials", trials
     if row.red_before:
         yield "red before", describe_before(row)
     found = {
@@ -201,18 +202,12 @@ def list_steps(
     if row.kind is DeltaKind.IMPROVEMENT:
         yield "lock it in", accept
         return
-    if find_fix(row):
-        yield "fix", find_fix(row)
+    if fix := find_fix(delta, row):
+        yield "fix", fix
     if row.got is not None:
         yield "rerun", rerun_command(delta, row)
     if accept:
         yield "accept", accept
-
-
-def describe_before(row: DeltaEntry) -> str:
-    """The earlier attempts of the run at which the pair was red."""
-    many = "s" if len(row.red_before) > 1 else ""
-    return f"at attempt{many} {', '.join(map(str, row.red_before))} of this run"
 
 
 # --- what to do about a row

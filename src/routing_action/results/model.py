@@ -195,6 +195,7 @@ class OfferedSkill(_Model):
 
     `path` is the folder, relative to what the agents worked in. `description` is the one of the
     frontmatter, "" where there is none; `declared_name` its name, where that is another one.
+    `staged_from` is the folder that `--skills` took it from, "" for one of the repository's own.
     """
 
     name: str
@@ -202,6 +203,7 @@ class OfferedSkill(_Model):
     path: str
     description: str
     declared_name: str = ""
+    staged_from: str = ""
 
 
 class BatchHead(_Model):

@@ -39,7 +39,8 @@ def find_offered(
             agents.setdefault((skill.name, path), []).append(provider.name)
             skills[skill.name, path] = skill
     return tuple(
-        _describe(skills[key], key[1], tuple(agents[key])) for key in sorted(agents)[:MOST_SKILLS]
+        _describe(skills[key], key[1], tuple(agents[key]), staged)
+        for key in sorted(agents)[:MOST_SKILLS]
     )
 
 
@@ -57,7 +58,9 @@ def _skills_of(
                 yield skill.path.relative_to(tree).as_posix(), skill
 
 
-def _describe(skill: Skill, path: str, agents: tuple[str, ...]) -> OfferedSkill:
+def _describe(
+    skill: Skill, path: str, agents: tuple[str, ...], staged: Sequence[Skill]
+) -> OfferedSkill:
     """With its description on one line; of one that is longer than allowed, its start."""
     known = _known(skill, "", skill.path)
     text = known.description
@@ -67,6 +70,7 @@ def _describe(skill: Skill, path: str, agents: tuple[str, ...]) -> OfferedSkill:
         path=shown(path),
         description=text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…",
         declared_name="" if known.name == skill.name else known.name[:MAX_DESCRIPTION],
+        staged_from=shown(skill.path.as_posix()) if skill in staged else "",
     )
 
 

@@ -208,10 +208,10 @@ def test_hostile_text_makes_no_element_and_ends_none(text: str) -> None:
 
     def built(value: str) -> _Page:
         proof = DeltaProof(token=value, tier=3, source_detail=value, proof_line=value)
-        row = make_regression(value, value, why=value, error=value, prompt=value, proofs=(proof,))
+        row = make_regression(value, value, why=value, error=value, proofs=(proof,))
         delta = make_delta(
-            row, notes=(value,), reasons=(value,), cases_file=value,
-            skills=(DeltaSkill(name=value, agents=(value,), description=value),),
+            row, notes=(value,), reasons=(value,), cases_file=value, prompts={value: value},
+            skills=(DeltaSkill(name=value, agents=(value,), description=value, path=value),),
             baseline=RED.baseline.model_copy(update={"path": value, "how": value, "date": value}),
         )  # fmt: skip
         unit = make_record(case_id=value, agent=value, status="fail", error=value,

@@ -98,14 +98,15 @@ def test_a_gating_row_fails_with_its_word_place_and_remedy() -> None:
         "expected pass, got fail",
         "failure: weak_evidence_only",
         "error: it said no",
+        "trials: failed 1 of 1",
         "not comparable: cli 2, not 1",
         "missing: foo",
         "used though disallowed: baz",
         "loaded: baz",
         "foo (tier 3, mention at stdout line 4): see foo & <bar>",
         (
-            "fix: it was named, not loaded: say in its description when to use the skill, "
-            "in the words of this prompt"
+            "fix: say in the description of foo that it is for prompts such as “Prompt of "
+            "red.”, and in that of baz that it is not"
         ),
         "rerun: routing-action run --agents codex --case-id red",
         (

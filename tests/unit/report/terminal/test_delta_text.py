@@ -95,7 +95,7 @@ def test_a_delta_tells_of_the_skills_that_were_wanted_or_used_where_a_pair_faile
         policy=Policy(),
         now=NOW,
     )
-    assert made.rows[0].prompt == "p"
+    assert made.prompts == {"a": "p", "b": "p"}
     assert [(s.name, s.agents, s.description) for s in made.skills] == [
         ("Foo", ("claude",), "Use for foo."),
         ("bar", ("claude",), "Use for bar."),

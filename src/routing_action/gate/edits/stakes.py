@@ -1,0 +1,85 @@
+"""Finds the skills that failed pairs are about, with what the change did to their descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.influences import Influence
+from routing_action.corpus.naming import bare_name, is_skill_file, skill_key
+from routing_action.gate.model import DeltaSkill, Edit
+from routing_action.gate.rules import Comparison
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.model import OfferedSkill
+
+
+def list_skills_at_stake(
+    batches: Sequence[MeasuredBatch], comparison: Comparison, edits: Sequence[Edit]
+) -> Iterator[DeltaSkill]:
+    """The skills that were wanted or used where a pair failed, by name, each text once.
+
+    Then those of them that the change removed, which no agent was offered.
+    """
+    stakes = _find_stakes(comparison)
+    files = {edit.path: edit for edit in edits if _is_skill(edit)}
+    names = {skill_key(edit.name): edit for edit in reversed(files.values())}
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    paths: dict[tuple[str, str], str] = {}
+    offered: set[str] = set()
+    for skill in (skill for batch in batches for skill in batch.skills):
+        keys = {skill_key(skill.name), skill_key(skill.declared_name)}
+        offered |= keys
+        agents = [one for one in skill.agents if keys & stakes.get(one, set())]
+        if agents and skill.description:
+            one = (skill.name, skill.description)
+            found.setdefault(one, {}).update(dict.fromkeys(agents))
+            paths.setdefault(one, _find_path(skill, names))
+    for (name, description), own in sorted(found.items()):
+        path = paths[name, description]
+        before = _find_before(files.get(path), description)
+        yield DeltaSkill(
+            name=name, agents=tuple(own), description=description, path=path, before=before
+        )
+    wanted = set[str]().union(*stakes.values()) - offered
+    for key, edit in sorted(names.items()):
+        if key in wanted and edit.what == "removed":
+            before = _find_before(edit, "")
+            yield DeltaSkill(
+                name=edit.name, agents=(), description="", path=edit.path, before=before
+            )
+
+
+def _find_stakes(comparison: Comparison) -> dict[str, set[str]]:
+    """By agent, the names of the skills that its failed pairs wanted or used."""
+    stakes: dict[str, set[str]] = {}
+    for row in comparison.rows:
+        if row.measured and row.measured.status is Status.FAIL:
+            one = row.measured.row
+            for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):
+                stakes.setdefault(row.pair[1], set()).add(skill_key(bare_name(token)))
+    return stakes
+
+
+def _is_skill(edit: Edit) -> bool:
+    return edit.influence is Influence.SKILL and is_skill_file(edit.path)
+
+
+def _find_path(skill: OfferedSkill, edited: Mapping[str, Edit]) -> str:
+    """The skill's file in the repository; of a staged one what is known of it."""
+    if not skill.staged_from:
+        return f"{skill.path}/SKILL.md"
+    if PurePosixPath(skill.staged_from).is_absolute():
+        return edited[skill_key(skill.name)].path if skill_key(skill.name) in edited else ""
+    return f"{skill.staged_from}/SKILL.md"
+
+
+def _find_before(edit: Edit | None, description: str) -> str | None:
+    """The description before the change; None where it is the same, or not known."""
+    if edit is None:
+        return None
+    if edit.what == "added":
+        return ""
+    texts = (one.before for one in edit.fields if one.field == "description")
+    before = next((" ".join(text.split()) for text in texts), None)
+    return None if before == description else before

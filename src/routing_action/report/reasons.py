@@ -1,0 +1,152 @@
+"""What is said of a row, in sentences that all views share: what broke, and whether it is noise.
+
+A sentence is a tuple of pieces, so that each view can make safe, and set apart, what is not ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TypeAlias
+
+from routing_action.corpus.baseline import Status
+from routing_action.corpus.naming import skill_key
+from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
+from routing_action.report.escape import cut, printable
+
+MOST_NAMES = 6
+_LONGEST_NAME = 200
+_LONGEST_PROSE = 4000
+
+
+class Name(str):
+    """A skill, an agent, a path, a prompt: a text from outside that is quoted as it is."""
+
+    __slots__ = ()
+
+
+class Prose(str):
+    """Words from outside, or of the gate, that hold names."""
+
+    __slots__ = ()
+
+
+Sentence: TypeAlias = tuple[str, ...]
+"""Pieces in order; a piece that is neither a `Name` nor `Prose` is ours. Empty: nothing to say."""
+
+
+def say(sentence: Sentence) -> str:
+    """The sentence as one line of plain text."""
+    return "".join(printable(piece) for piece in sentence)
+
+
+def name_all(names: Iterable[str], most: int = MOST_NAMES) -> Sentence:
+    """Names side by side, the first ones of many."""
+    known = list(names)
+    shown = [Name(cut(name, _LONGEST_NAME)) for name in known[:most]]
+    more = (f" and {len(known) - most} more",) if len(known) > most else ()
+    return (*join(((name,) for name in shown), ", "), *more)
+
+
+def join(parts: Iterable[Sentence], between: str) -> Sentence:
+    """Parts side by side; what says nothing is left out."""
+    listed = [part for part in parts if part]
+    return tuple(
+        chain.from_iterable((between, *part) if n else part for n, part in enumerate(listed))
+    )
+
+
+# --- what broke
+
+
+def list_wanted(row: DeltaEntry) -> tuple[str, ...]:
+    """The missing tokens; a skill's own file says nothing more than the skill."""
+    files = {f"{token}/SKILL.md" for token in row.missing_evidence}
+    return tuple(token for token in row.missing_evidence if token not in files)
+
+
+def list_takers(row: DeltaEntry) -> tuple[str, ...]:
+    """The skills that took the prompt though they should not: disallowed ones, or other ones."""
+    wanted = {skill_key(token) for token in row.missing_evidence}
+    loaded = [name for name in row.loaded_skills if skill_key(name) not in wanted]
+    return tuple(dict.fromkeys((*row.disallowed_hits, *loaded)))
+
+
+def describe_cause(row: DeltaEntry) -> Sentence:
+    """What was wanted and what came instead, or what else happened."""
+    wanted = list_wanted(row)
+    if row.got is Status.INFRA_ERROR:
+        kind = (": ", Name(cut(row.failure_kind, _LONGEST_NAME))) if row.failure_kind else ()
+        return ("could not be measured", *kind)
+    if row.got is Status.FAIL and row.disallowed_hits:
+        return ("used ", *name_all(row.disallowed_hits), ", which is disallowed")
+    if row.timed_out:
+        return ("timed out before ", *name_all(wanted), " was loaded") if wanted else ("timed out",)
+    if row.got is Status.FAIL and wanted:
+        return ("wanted ", *name_all(wanted), ", got ", *_name_loaded(row))
+    if row.kind is DeltaKind.UNDECLARED:
+        return ("has results, but no baseline entry",)
+    if row.kind is DeltaKind.IMPROVEMENT:
+        return ("passes now: lock it in",)
+    return (Prose(cut(row.why, _LONGEST_PROSE)),)
+
+
+def _name_loaded(row: DeltaEntry) -> Sentence:
+    """The skills that were loaded, and which of them a sub-agent alone has loaded."""
+    if not row.loaded_skills:
+        return ("no skill",)
+    names = (
+        (Name(cut(name, _LONGEST_NAME)), " (in a sub-agent)")
+        if name in row.subagent_skills
+        else (Name(cut(name, _LONGEST_NAME)),)
+        for name in row.loaded_skills[:MOST_NAMES]
+    )
+    return join(names, ", ")
+
+
+# --- whether it is noise
+
+
+def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
+    """Trials, earlier attempts, other agents, another CLI: what tells chance from a cause.
+
+    `passing` are the agents that pass the case; see `index_passing`.
+    """
+    if trials := describe_trials(row):
+        yield (trials,)
+    if row.red_before:
+        yield ("red before: ", describe_before(row))
+    if row.kind is DeltaKind.REGRESSION and passing:
+        yield ("only here: passes on ", *name_all(passing))
+    for note in row.not_alike[:MOST_NAMES]:
+        yield ("not comparable: ", Prose(cut(note, _LONGEST_NAME)))
+
+
+def describe_trials(row: DeltaEntry) -> str:
+    """`failed 3 of 3`, `flaky: 1 of 3 passed`; "" where a single trial passed or none counts."""
+    trials, passed = row.trials or 0, row.passed or 0
+    measured = trials if row.measured is None else row.measured
+    lost = f", {trials - measured} not measured" if trials > measured else ""
+    if not measured or (row.got is Status.PASS and trials == 1):
+        return ""
+    if row.flaky:
+        return f"flaky: {passed} of {measured} passed{lost}"
+    if row.got is Status.PASS:
+        return f"passed {passed} of {measured}{lost}"
+    return f"failed {measured - passed} of {measured}{lost}"
+
+
+def describe_before(row: DeltaEntry) -> str:
+    """The earlier attempts of the run at which the pair was red."""
+    many = "s" if len(row.red_before) > 1 else ""
+    return f"at attempt{many} {', '.join(map(str, row.red_before))} of this run"
+
+
+def index_passing(delta: Delta) -> dict[str, list[str]]:
+    """By its id, the agents that pass a case without being red."""
+    passing: dict[str, list[str]] = {}
+    for row in delta.rows:
+        if row.got is Status.PASS and not row.gates:
+            passing.setdefault(row.case_id, []).append(row.agent)
+    return passing
