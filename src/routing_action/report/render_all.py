@@ -112,7 +112,8 @@ def write_html_file(
 
     def draw(overrides: Path | None) -> None:
         with stream_atomically(file) as out:
-            write_html(out, delta, stream_units(results), place, overrides=overrides)
+            units = stream_units(results)
+            write_html(out, delta, units, place, folder=file.parent, overrides=overrides)
 
     return prefer_overrides(draw, templates)[1]
 
