@@ -84,8 +84,7 @@ function makeFilter() {
   byId("skill").append(...skills.map(([name, number]) => make("option", { value: String(number) }, name)));
   byId("skill").parentElement.hidden = !skills.length;
   for (const id of ["find", "status", "provider", "skill", "mark"]) byId(id).addEventListener("input", refilter);
-  for (const kind of meta.kinds) {
-    if (!meta.counts[kind]) continue;
+  for (const kind of new Set(pairs.map((pair) => pair.kind))) {
     const chip = make("button", { type: "button", class: `chip k-${kind.toLowerCase().replace(" ", "-")}`, "data-kind": kind, "aria-pressed": "false" }, sign(glyphs[kind] ?? "·"), `${kind} `, make("b", {}, meta.counts[kind].toLocaleString("en")));
     chip.addEventListener("click", () => {
       filter.kind = filter.kind === kind ? "" : kind;
@@ -211,7 +210,7 @@ function loadTheme() {
 
 const PRINTED = 400;
 function printedRow(group) {
-  const [first] = group.pairs;
+  const first = plainest(group);
   const names = group.isGroup ? group.pairs.map((pair) => `${pair.caseId} on ${pair.agent}`).join(", ") : "";
   return make("tr", {}, make("td", {}, pairBadge(first), ...marksOf(first)),
     make("th", { scope: "row" }, ...(group.isGroup ? [`${count(group.pairs.length, "pair", "pairs")}: `, said(names)]

@@ -8,8 +8,11 @@ const twoLines = (first, second) => make("div", { class: "lines-2" }, make("div"
 const caseCell = (hash, one, second, attributes = {}) => stopCell({ class: "c-case", ...attributes },
   twoLines([make("a", { href: hash, tabindex: "-1" }, said(one.caseId)), make("span", { class: "on" }, " on ", said(one.agent))], second));
 
+// The pair of a group that says the cause in the fewest words.
+const plainest = (group) => group.pairs.reduce((best, pair) => ((pair.more.error ?? "").length < (best.more.error ?? "").length ? pair : best));
+
 function groupCells(group) {
-  const [first] = group.pairs;
+  const first = plainest(group);
   const names = [...new Set(group.pairs.map((pair) => pair.agent))];
   const many = new Set(group.pairs.map((pair) => pair.caseId)).size;
   const causes = [first.more.error, first.more.short, first.more.why].filter(Boolean);
@@ -33,7 +36,7 @@ function makeChanges(open) {
     rowOf: (pair) => pair.isGroup ? groupCells(pair) : [
       cell({ class: "c-word" }, pairBadge(pair), ...marksOf(pair)),
       caseCell(pairHash(pair), pair, [said(pair.prompt)]),
-      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, twoLines([said(pair.more.short ?? pair.more.why ?? "")], [said((pair.more.noise ?? []).join("; "))])),
+      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, twoLines([said(pair.more.short ?? pair.more.why ?? "")], [said([...(pair.more.noise ?? []), ...(pair.got === "infra_error" && pair.more.error ? [pair.more.error] : [])].join("; "))])),
     ],
     open: (item, target) => {
       if (!item.isGroup) return open(item, target);

@@ -17,7 +17,6 @@ from markupsafe import Markup
 
 from routing_action.corpus.influences import Influence
 from routing_action.gate.model import Delta, DeltaEntry
-from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.causes import group_rows
 from routing_action.report.edits import build_edits, list_changes
@@ -50,17 +49,19 @@ def write_html(
     delta: Delta,
     records: Iterable[UnitRecord],
     place: RunLinks,
+    source: str = "RESULTS",
     *,
     folder: Path | None = None,
     overrides: Path | None = None,
 ) -> None:
     """Write the report, piece by piece; `records` are read once and never held together.
 
-    `folder` is where it will lie, for its links to transcripts. `overrides` may hold templates that
-    extend or replace ours; UsageError where one of them cannot be used.
+    `source` is where the results are, for its commands, and `folder` where the report will lie, for
+    its links to transcripts. `overrides` may hold templates that extend or replace ours; UsageError
+    where one of them cannot be used.
     """
     groups = group_rows(changed_rows(delta))
-    data = ReportData(delta, folder, is_uploaded=bool(place.run_id))
+    data = ReportData(delta, place, source, folder)
     filters = {"printable": printable, "csp_hash": csp_hash, "usd": "{:.4f}".format}
     sandbox = Sandbox(overrides, filters)
     edits = "".join(
@@ -113,14 +114,14 @@ def _tell(
         noise = list_noise(row, passing.get(row.case_id, ()))
         story = "; ".join(map(say, (describe_cause(row), *noise)))
         names = [f"{one.case_id} on {one.agent}" for one in others]
-        error = row.error if others else ""
+        errors = [one.error for one in (row, *others) if one.error]
+        error = min(errors, key=len, default="") if others else ""
         yield {"row": row, "story": error or story, "others": names}
 
 
 def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
     return {
         "agents": find_agents(delta),
-        "kinds": [kind.value for kind in DeltaKind],
         "counts": delta.counts,
         "cases_file": delta.cases_file,
         "cases_url": place.file_url(delta.cases_file),

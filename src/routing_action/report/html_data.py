@@ -22,6 +22,7 @@ from markupsafe import Markup
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, is_file_token, skill_key
 from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.github.publication import RunLinks
 from routing_action.report.causes import find_shared_cause
 from routing_action.report.escape import cut
 from routing_action.report.reasons import (
@@ -67,14 +68,15 @@ class ReportData:
     """The rows of one report, made as they are read.
 
     Skills and folders of transcripts have numbers, which `index` explains when all rows are made.
-    `folder` is where the report will lie, None where it is not known; `is_uploaded`: the report
-    and the results become artifacts of one workflow run.
+    `source` is where the results are, for commands; `folder` is where the report will lie, None
+    where that is not known. In a workflow run both become artifacts of it.
     """
 
-    def __init__(self, delta: Delta, folder: Path | None, *, is_uploaded: bool) -> None:
+    def __init__(self, delta: Delta, place: RunLinks, source: str, folder: Path | None) -> None:
         self._delta = delta
+        self._place = place
+        self._source = source
         self._folder = folder
-        self._is_uploaded = is_uploaded
         self.passing = index_passing(delta)
         self._numbers: dict[str, int] = {}
         self._skills: dict[str, tuple[int, str]] = {}
@@ -132,7 +134,7 @@ class ReportData:
             ],
             "skills": self._number_skills((*named, *row.disallowed_hits, *row.loaded_skills)),
             "rerun": rerun_command(delta, row) if row.got else "",
-            "accept": accept_command(row),
+            "accept": accept_command(row, self._source),
         }
         return {name: value for name, value in found.items() if value}
 
@@ -178,7 +180,7 @@ class ReportData:
 
     def _describe_folder(self, folder: str) -> dict[str, str]:
         """Its path, or the one inside its artifact, and how a link from the report leads there."""
-        artifact = find_artifact(Path(folder)) if self._is_uploaded else None
+        artifact = find_artifact(Path(folder)) if self._place.run_id else None
         if artifact is not None:
             inside = os.path.relpath(folder, artifact)
             link = f"../{artifact.name}/{inside}"

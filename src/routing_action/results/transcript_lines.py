@@ -90,8 +90,8 @@ def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...
 
 def find_transcripts(results_file: Path, row: UnitResult) -> tuple[str, ...]:
     """The transcripts of a row that lie beside results.json and hold anything, links aside."""
-    folder = f"{results_file.parent}/{TRANSCRIPTS}"
-    if not _ID.fullmatch(row.unit_run_id) or os.path.islink(folder):
+    folder = results_file.parent / TRANSCRIPTS
+    if not _ID.fullmatch(row.unit_run_id) or folder.is_symlink():
         return ()
     start = f"{folder}/{row.unit_run_id}"
     return tuple(path for path in (f"{start}.stdout", f"{start}.stderr") if _holds_text(path))

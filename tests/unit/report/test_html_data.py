@@ -127,6 +127,17 @@ def test_rows_of_one_cause_share_a_number_and_those_with_a_story_have_none() -> 
     assert found == [1, 1, 2, 0, 0, 0, 3, 3]
 
 
+@pytest.mark.parametrize("cause", ["ENOENT: no such program", "401 (bad key)", "a\nb"])
+def test_pairs_that_were_not_started_share_the_cause_of_the_one_that_was(cause: str) -> None:
+    """An agent that fails for good is stopped; its other pairs name what stopped it."""
+    lost: dict[str, Any] = {"got": Status.INFRA_ERROR, "kind": DeltaKind.REGRESSION}
+    first = make_regression("a", error=cause, failure_kind="auth", **lost)
+    stopped = f"not run: codex was stopped after auth ({cause})"
+    then = [make_regression(f"b{n}", error=stopped, failure_kind="not_run", **lost) for n in (1, 2)]
+    found = Page(render(make_delta(first, *then))).data("pairs")
+    assert [line[12]["cause"] for line in found] == [1, 1, 1]
+
+
 def test_a_pair_and_its_units_carry_the_skills_to_filter_by() -> None:
     """The expected skill and every loaded one, in one spelling, files aside."""
     row = make_regression(missing_evidence=("foo", "foo/SKILL.md"), loaded_skills=("kit:Bar",))
