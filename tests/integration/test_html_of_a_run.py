@@ -74,7 +74,7 @@ def test_each_link_to_a_transcript_leads_to_the_file(
 
 
 def test_the_commands_of_a_red_pair_work_when_they_are_pasted(project: Project) -> None:
-    """The pair is measured again by one, and accepted by the other; only the reason is a person's own."""
+    """One measures the pair again, the other accepts it; only the reason is a person's own."""
     page, _ = report(project, "my runs", "report.html")
     more = find_red(page)
     program, *again = shlex.split(more["rerun"])

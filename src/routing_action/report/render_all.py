@@ -116,7 +116,7 @@ def write_html_file(
     def draw(overrides: Path | None) -> None:
         with stream_atomically(file) as out:
             units, folder = stream_units(results), file.parent
-            source = name_source(delta, results)
+            source = name_source(delta, () if place.run_id else results)
             write_html(out, delta, units, place, source, folder=folder, overrides=overrides)
 
     return prefer_overrides(draw, templates)[1]
@@ -125,7 +125,8 @@ def write_html_file(
 def name_source(delta: Delta, results: Sequence[Path]) -> str:
     """Where the results are, as options of `baseline update` behind its first `--from`.
 
-    With the case file and the baseline, where it would look for others.
+    With the case file and the baseline, where it would look for others. A workflow run's own paths
+    are of no use to a reader, who fetches its results into a folder.
     """
     source = " --from ".join(shlex.quote(str(path)) for path in results) or "RESULTS"
     files = (delta.cases_file, delta.baseline.path)
