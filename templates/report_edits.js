@@ -67,7 +67,8 @@ function describeEdits(pair) {
   const skills = skillsAtStake(pair);
   const ownCase = describeCase(pair);
   const isQuiet = !ownCase && skills.every((one) => one.before === null);
-  const texts = skills.length > 1 ? "neither of these descriptions, and not the case" : "neither its description nor the case";
-  const told = meta.knows_change ? `This change edits ${skills.length ? texts : "not the case"}.` : "What the change edits is not known: there was no commit to compare with.";
+  const texts = skills.length > 1 ? "these descriptions" : "this description";
+  const quiet = skills.length ? `This change edits neither ${texts} nor the case.` : "This change does not edit the case.";
+  const told = meta.knows_change ? quiet : "What the change edits is not known: there was no commit to compare with.";
   return make("section", {}, make("h3", {}, "What this change edits"), isQuiet ? make("p", {}, told) : null, ownCase, ...skills.map(describeSkill));
 }

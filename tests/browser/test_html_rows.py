@@ -8,8 +8,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from routing_action.gate.model import DeltaSkill
 from tests.browser.chromium import VIEWS, WIDTHS, keep_screenshot, open_page, settled, show
-from tests.browser.reports import write, write_mixed, write_outage, write_taken
+from tests.browser.reports import SKILLS, write, write_mixed, write_outage, write_taken
 from tests.support.report_values import make_delta, make_regression
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser")]
@@ -55,11 +56,25 @@ def test_the_page_of_a_pair_shows_what_the_change_did_to_its_skills(
         assert watched.errors == []
 
 
-def test_where_the_change_edits_neither_that_is_said(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("skills", "text"),
+    [
+        ((), "This change does not edit the case."),
+        (SKILLS[1:], "This change edits neither this description nor the case."),
+        (
+            (SKILLS[1], SKILLS[0].model_copy(update={"before": None})),
+            "This change edits neither these descriptions nor the case.",
+        ),
+    ],
+)
+def test_where_the_change_edits_neither_that_is_said(
+    browser: Browser, tmp_path: Path, skills: tuple[DeltaSkill, ...], text: str
+) -> None:
     """A reviewer need not look for the cause in this change."""
-    file = write(tmp_path, "quiet", make_delta(make_regression()), [])
+    delta = make_delta(make_regression(loaded_skills=("taker",)), skills=skills)
+    file = write(tmp_path, "quiet", delta, [])
     with open_page(browser, file, address="#pair=codex/red") as watched:
-        expect(watched.page.locator("#page")).to_contain_text("This change edits not the case.")
+        expect(watched.page.locator("#page")).to_contain_text(text)
 
 
 def test_every_row_has_its_prompt_also_where_it_passes(browser: Browser, taken: Path) -> None:
