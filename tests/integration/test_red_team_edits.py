@@ -54,6 +54,40 @@ def test_g7_a_description_is_shown_before_and_after(change: PullRequest) -> None
     assert "Summarise changes for all customers." in comment
 
 
+def test_the_description_that_took_a_prompt_is_shown_before_and_after(change: PullRequest) -> None:
+    """A reviewer sees what in the change did it, which file to edit, and what is left alone."""
+    change.propose(STEAL)
+    comment = comment_of(change)
+    assert f"This change edits the description of `writing-notes` (`{WRITING_FILE}`):" in comment
+    assert "```diff\n- Summarise changes for a customer.\n+ Announcement of merged" in comment
+    assert "This change does not edit `deploying`." in comment
+    assert "**Do now**: say in the description of `deploying` (`.claude/skills/dep" in comment
+    assert "prompts such as “`Bring the billing service to production tonight`”" in comment
+
+
+@pytest.mark.parametrize(
+    ("change_of", "said"),
+    [
+        pytest.param(
+            {".claude/skills/thief/SKILL.md": skill("thief", STOLEN)},
+            "This change adds `thief` (`.claude/skills/thief/SKILL.md`):",
+            id="a new skill",
+        ),
+        pytest.param(
+            {".claude/skills/deploying/SKILL.md": None},
+            "This change removes `deploying` (`.claude/skills/deploying/SKILL.md`):",
+            id="a removed skill",
+        ),
+    ],
+)
+def test_a_skill_that_comes_or_goes_is_named_as_what_did_it(
+    change: PullRequest, change_of: dict[str, str | None], said: str
+) -> None:
+    """With its description."""
+    change.propose(change_of)
+    assert said in comment_of(change)
+
+
 def test_g7_nothing_is_said_where_nothing_is_edited(change: PullRequest) -> None:
     """Other files are for the diff."""
     change.propose({"README.md": "more words", "src/app.py": "print()"})

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from routing_action.corpus.baseline import Status
+from routing_action.corpus.influences import Influence
 from routing_action.corpus.naming import bare_name
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import (
@@ -14,6 +15,8 @@ from routing_action.gate.model import (
     DeltaEntry,
     DeltaProof,
     DeltaSkill,
+    Edit,
+    FieldEdit,
     Totals,
 )
 from routing_action.gate.rules import DeltaKind
@@ -143,6 +146,73 @@ def red() -> Delta:
     return make(rows, Conclusion.FAILURE, ("2 regressions",), skills=SKILLS)
 
 
+def stolen() -> Delta:
+    """The change rewrites the description of a skill, which now takes a prompt of another's."""
+    before = "Use when asked what changed: sums up commits. Not for releases."
+    taker = SKILLS[0].model_copy(update={"before": before})
+    edits = (
+        Edit(
+            path=taker.path, name=taker.name, influence=Influence.SKILL, what="edited",
+            fields=(FieldEdit(field="description", before=before, after=taker.description),),
+        ),
+        Edit(path="CLAUDE.md", influence=Influence.INSTRUCTIONS, what="edited",
+             fields=(FieldEdit(field="line 3", before="", after="Write release notes."),)),
+    )  # fmt: skip
+    row = regression().model_copy(update={"trials": 3})
+    others = [entry("notes-from-tags", agent, line=27) for agent in ("codex", "copilot")]
+    return make(
+        [row, *others, *quiet()], Conclusion.FAILURE, ("1 regression",),
+        skills=(taker, SKILLS[1]), edits=edits, edits_known=True,
+    )  # fmt: skip
+
+
+def edited_case() -> Delta:
+    """The change edits a prompt, which no skill takes any more, and its baseline accepts that."""
+    fields = (
+        FieldEdit(field="prompt", before="Write the release notes.", after=PROMPT),
+        FieldEdit(field="expected_skill", before="", after="writing-release-notes"),
+    )
+    edit = Edit(
+        path="cases.json", name="notes-from-tags", influence=Influence.CASES, what="edited",
+        fields=fields,
+    )  # fmt: skip
+    row = regression().model_copy(
+        update={"loaded_skills": (), "accepted": True, "failure_kind": "missing_required"}
+    )
+    return make(
+        [row, *quiet()], Conclusion.FAILURE, ("1 regression",), skills=SKILLS, edits=(edit,),
+        edits_known=True,
+    )  # fmt: skip
+
+
+def same_cause(count: int = 60) -> Delta:
+    """One agent's credit is used up, so that nothing of it was measured."""
+    rows = [
+        entry(f"case-{n:02}", "copilot", DeltaKind.REGRESSION, gates=True, got=Status.INFRA_ERROR,
+              why="expected pass, got infra_error (quota)", failure_kind="quota", line=3 + 6 * n,
+              error=f"402 You have no quota left (request id 4f1c{n:04x}9a)", passed=0)
+        for n in range(count)
+    ]  # fmt: skip
+    return make([*rows, *quiet()], Conclusion.FAILURE, (f"{count} regressions",))
+
+
+def twelve() -> Delta:
+    """Many changes of all kinds."""
+    names = ("draft-the-announcement", "notes-from-tags", "triage-crash-of-the-night-build")
+    red_rows = [regression(name, agent) for name in names for agent in AGENTS]
+    new = [
+        entry("explain-gate", agent, DeltaKind.NEW, why="is new: pass, as expected", line=21)
+        for agent in AGENTS
+    ]
+    better = entry("notes-of-a-fix", "codex", DeltaKind.IMPROVEMENT, was=Status.FAIL, line=99,
+                   why="expected fail, got pass")  # fmt: skip
+    wobbly = entry("triage-vague", "codex", flaky=True, passed=2, trials=3, line=21)
+    gone = entry("old", "claude", DeltaKind.REMOVED, got=None, line=None,
+                 why="the case and its baseline entry were removed")  # fmt: skip
+    rows = [*red_rows, gone, *new, better, wobbly, *quiet()]
+    return make(rows, Conclusion.FAILURE, ("9 regressions",), skills=SKILLS)
+
+
 def green() -> Delta:
     """Nothing changed."""
     return make(quiet())
@@ -159,8 +229,7 @@ def new_coverage() -> Delta:
                   "(answered_directly)", failure_kind="answered_directly",
                   missing_evidence=("reading-evidence-tiers",), passed=0)  # fmt: skip
     undeclared = entry("explain-kinds", "claude", DeltaKind.UNDECLARED, gates=True, was=None,
-                       line=33, why="has results but no baseline entry; add it with `baseline "
-                       "update --from RESULTS --cases explain-kinds`",
+                       line=33, why="has results but no baseline entry",
                        loaded_skills=("reading-evidence-tiers",))  # fmt: skip
     rows = [undeclared, worse, *new, *quiet()]
     reasons = ("1 pair has no baseline entry", "1 new pair is worse than declared")
@@ -304,6 +373,10 @@ def replace_totals(text: str) -> Totals:
 
 SAMPLES = {
     "red": red,
+    "stolen": stolen,
+    "edited-case": edited_case,
+    "same-cause": same_cause,
+    "twelve": twelve,
     "green": green,
     "new-coverage": new_coverage,
     "no-baseline": no_baseline,

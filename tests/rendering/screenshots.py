@@ -1,59 +1,37 @@
-"""Saves a picture of every sample comment, rendered as GitHub shows it.
+"""Saves pictures of every sample comment, as GitHub shows it on a phone, a tablet and a desk.
 
-usage: python -m tests.rendering.screenshots FOLDER
+usage: python -m tests.rendering.screenshots FOLDER [SAMPLE ...]
 
-Needs `chromium` on PATH (Debian: apt-get install chromium fonts-noto-color-emoji
-fonts-dejavu-core).
+Needs Chromium (Debian: apt-get install chromium fonts-noto-color-emoji fonts-dejavu-core).
 """
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import itertools
 import sys
 import tempfile
 from pathlib import Path
 
+from routing_action.report.check import build_check
+from tests.browser.chromium import start_browser
 from tests.rendering.oracle import Oracle
-from tests.rendering.samples import sample_bodies
-
-_WIDTH = 880
-_FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars",
-)  # fmt: skip
-_PAGE = """<!doctype html><meta charset="utf-8"><style>{css}</style>
-<body style="margin:0"><div style="padding:16px 24px" class="markdown-body">{html}</div>"""
+from tests.rendering.pages import SCHEMES, WIDTHS, show_comment
+from tests.rendering.samples import PLACE, red, sample_bodies
 
 
 def main(arguments: list[str]) -> int:
-    """Write NAME.png, and NAME-open.png with all folds open, for each sample."""
-    folder = Path(arguments[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    with Oracle() as oracle:
-        css = (oracle.packages / "github-markdown-css" / "github-markdown-light.css").read_text()
-        for name, body in sample_bodies().items():
-            html = oracle.judge(body).html
-            opened = html.replace("<details>", "<details open>")
-            for suffix, shown in (("", html), ("-open", opened)):
-                if suffix and opened == html:
-                    continue
-                _shoot(_PAGE.format(css=css, html=shown), folder / f"{name}{suffix}.png")
+    """Write NAME-WIDTH-SCHEME.png for each sample, and for a check run."""
+    folder, *names = arguments
+    kept = Path(folder)
+    kept.mkdir(parents=True, exist_ok=True)
+    check = build_check(red(), PLACE)
+    bodies = {**sample_bodies(), "check-run": f"## {check.title}\n\n{check.summary}\n{check.text}"}
+    chosen = {name: bodies[name] for name in names or bodies}
+    with Oracle() as oracle, start_browser() as browser, tempfile.TemporaryDirectory() as scratch:
+        for name, width, scheme in itertools.product(chosen, WIDTHS, SCHEMES):
+            with show_comment(oracle, browser, Path(scratch), chosen[name], width, scheme) as page:
+                page.screenshot(path=kept / f"{name}-{width}-{scheme}.png", full_page=True)
     return 0
-
-
-def _shoot(page: str, picture: Path) -> None:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        sys.exit("chromium is missing: apt-get install chromium")
-    height = 4000 if picture.stem.endswith("-open") else 1100
-    with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch) / "page.html"
-        file.write_text(page, encoding="utf-8")
-        command = [chromium, *_FLAGS, f"--user-data-dir={scratch}/profile"]
-        command += [f"--window-size={_WIDTH},{height}", f"--screenshot={picture}", file.as_uri()]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
 if __name__ == "__main__":

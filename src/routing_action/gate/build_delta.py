@@ -96,6 +96,7 @@ def build_delta(
             DeltaLeftOut(case_id=case_id, agent=agent) for case_id, agent in comparison.left_out
         ),
         edits=change.edits,
+        edits_known=change.is_known,
         measured_with=list_conditions(
             (batch.options for batch in measurement.latest), change.uncommitted
         ),

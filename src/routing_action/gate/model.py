@@ -146,10 +146,10 @@ class Delta(_Model):
     `run_commands` holds for each agent the shell command that measures it again. `pull_request`
     is the number of the one that the run was for: a hint, which proves nothing. `skills`
     are those that were wanted or used where a pair failed; `prompts` tell by its id how the case of
-    each row asks, shortened to one line. `edits` are what the change edits, the
-    most telling first; `measured_with` says what was unusual about the measurement. `left_out` are
-    the pairs that were not selected. `unverified` says why the whole report may be untrue; empty
-    where it is our own.
+    each row asks, shortened to one line. `edits` are what the change edits, the most telling
+    first, and all of it where `edits_known`; `measured_with` says what was unusual about the
+    measurement. `left_out` are the pairs that were not selected. `unverified` says why the whole
+    report may be untrue; empty where it is our own.
     """
 
     schema_version: Literal[1] = 1
@@ -168,6 +168,7 @@ class Delta(_Model):
     left_out: tuple[DeltaLeftOut, ...] = ()
     unverified: str = ""
     edits: tuple[Edit, ...] = ()
+    edits_known: bool = False
     measured_with: tuple[str, ...] = ()
     notes: tuple[str, ...]
     totals: Totals

@@ -211,7 +211,7 @@ def _decide(
         why = "was selected but has no result; run it again, and look for the leg that lost it"
         return DeltaKind.MISSING, True, why
     if entry is None:
-        return _decide_new(pair, declared, measured)
+        return _decide_new(declared, measured)
     if declared is None and pair[0] in tree.case_ids:
         why = "its baseline entry was removed while the case still exists; put the entry back"
         return DeltaKind.REMOVED, True, why
@@ -228,12 +228,11 @@ _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 
 
 def _decide_new(
-    pair: Pair, declared: BaselineEntry | None, measured: MeasuredPair
+    declared: BaselineEntry | None, measured: MeasuredPair
 ) -> tuple[DeltaKind, bool, str]:
     """New pairs are held to their own declaration, so that adding a case never deadlocks."""
     if declared is None:
-        add = f"`routing-action baseline update --from RESULTS --cases {pair[0]}`"
-        return DeltaKind.UNDECLARED, True, f"has results but no baseline entry; add it with {add}"
+        return DeltaKind.UNDECLARED, True, "has results but no baseline entry"
     kind, why = _table(declared, measured)
     worse = kind is DeltaKind.REGRESSION
     text = f"is new and worse than it declares: {why}" if worse else f"is new: {why}"

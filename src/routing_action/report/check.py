@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from routing_action.corpus.baseline import Status
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
-from routing_action.gate.wording import count
+from routing_action.gate.wording import count, name_few
 from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
 from routing_action.report.edits import edits_headline
 from routing_action.report.escape import cut, printable
 from routing_action.report.markdown import Renderer, cut_bytes
-from routing_action.report.view import (
-    changed_rows,
-    find_headline,
-    list_facts,
-    list_steps,
-)
+from routing_action.report.page_rows import group_rows
+from routing_action.report.reasons import describe_cause, index_passing, list_noise, say
+from routing_action.report.suspects import describe_rest, list_suspects
+from routing_action.report.view import changed_rows, find_headline, list_steps
 
 CHECK_BYTES = 60_000
 _TITLE_LIMIT = 255
@@ -44,8 +43,9 @@ def build_check(
     summary = renderer.render("check-summary.md.j2", budget - _ROOM_FOR_COUNT)
     edits = edits_headline(delta)  # where there is room
     title = f"{find_headline(delta)} (edited: {edits})" if edits else find_headline(delta)
-    annotations = tuple(_annotations(delta, max_annotations))
-    left = len(changed_rows(delta)) - len(annotations)
+    groups = group_rows(changed_rows(delta))
+    annotations = tuple(_annotations(delta, groups[:max_annotations], place))
+    left = sum(map(len, groups[max_annotations:]))
     if annotations and left:
         have = "has" if left == 1 else "have"
         summary += f"\n{count(left, 'more pair')} {have} no annotation in the case file.\n"
@@ -65,28 +65,50 @@ def check_name(place: RunLinks) -> str:
     return "routing gate" if key == "routing" else f"routing gate ({key})"
 
 
-def _annotations(delta: Delta, most: int) -> Iterator[Annotation]:
+def _annotations(
+    delta: Delta, groups: Sequence[Sequence[DeltaEntry]], place: RunLinks
+) -> Iterator[Annotation]:
     """None where the case file is not one of the repository: GitHub rejects such a path."""
     path = PurePosixPath(delta.cases_file)
     if path.is_absolute() or ".." in path.parts or not delta.cases_file:
         return
-    for row in changed_rows(delta)[:most]:
-        yield _annotation(delta, row, str(path))
+    passing = index_passing(delta)
+    for group in groups:
+        told = _tell(delta, group, passing.get(group[0].case_id, ()), place)
+        yield _annotation(group, str(path), told)
 
 
-def _annotation(delta: Delta, row: DeltaEntry, path: str) -> Annotation:
-    """On the case's line; on the first one where the file no longer holds the case."""
+def _tell(
+    delta: Delta, group: Sequence[DeltaEntry], passing: Sequence[str], place: RunLinks
+) -> Iterator[str]:
+    """What broke, whether it is chance, what in the change it is about, and what to do."""
+    row = group[0]
+    yield say(describe_cause(row))
+    yield from (say(sentence) for sentence in list_noise(row, passing))
+    if row.gates:
+        if row.got is Status.FAIL:
+            yield from (say(suspect.sentence) for suspect in list_suspects(delta, row))
+            yield from (say(sentence) for sentence in describe_rest(delta, row))
+        yield from (
+            f"{label}: {text}" for label, text in list_steps(delta, row, place=place, group=group)
+        )
+
+
+def _annotation(group: Sequence[DeltaEntry], path: str, told: Iterable[str]) -> Annotation:
+    """On the line of the first case; on the first one where the file no longer holds the case."""
+    row = group[0]
     line = row.line or 1
-    steps = list_steps(delta, row) if row.gates else ()
-    lines = [f"{label}: {text}" for label, text in (*list_facts(row), *steps)]
-    title = f"{row.kind.value}: {printable(row.case_id)} on {printable(row.agent)}"
+    cases = list(dict.fromkeys(one.case_id for one in group))
+    who = cases[0] if len(cases) == 1 else count(len(cases), "case")
+    agents = ", ".join(dict.fromkeys(one.agent for one in group))
+    names = (f"cases: {printable(name_few(cases))}",) if len(cases) > 1 else ()
     return Annotation(
         path=path,
         start_line=line,
         end_line=line,
         level=_level(row),
-        title=cut(title, _TITLE_LIMIT),
-        message=cut_bytes("\n".join([printable(row.why), *lines]), _MESSAGE_BYTES),
+        title=cut(f"{row.kind.value}: {printable(who)} on {printable(agents)}", _TITLE_LIMIT),
+        message=cut_bytes("\n".join((*told, *names)), _MESSAGE_BYTES),
         raw_details=cut_bytes("\n".join(_details(row)), _DETAILS_BYTES),
     )
 

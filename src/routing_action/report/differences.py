@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
+import textwrap
 import unicodedata
+from collections.abc import Iterator
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _PIECES = (re.compile(r"\s*\w+|\s*[^\w\s]|\s+"), re.compile(r"[^.\n]*[.\n]|[^.\n]+"))
 """What texts are compared by: words, and sentences where there are too many words."""
+_SENTENCE_ENDS = re.compile(r"(?<=[.;!?])\s+")
+_DIFF_WIDTH = 38
 _AROUND = 24
 _MOST_PIECES = 3000
 _LEAST = 16
@@ -30,6 +34,33 @@ def show_change(before: str, after: str, limit: int) -> tuple[str, str]:
     if marked[0] == marked[1] and before != after:
         return ascii(shown[0])[1:-1], ascii(shown[1])[1:-1]
     return marked
+
+
+def draw_diff(before: str, after: str, limit: int) -> str:
+    """Both texts as a unified diff, sentence by sentence, in short lines.
+
+    Each text has about `limit` characters, and signs as `show_change` shows them.
+    """
+    old, new = (_split_sentences(text) for text in show_change(before, after, limit))
+    lines: list[str] = []
+    for kind, start, end, to_start, to_end in difflib.SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if kind == "equal":
+            lines += _wrap(old[start:end], " ")
+        else:
+            lines += (*_wrap(old[start:end], "-"), *_wrap(new[to_start:to_end], "+"))
+    return "\n".join(lines)
+
+
+def _split_sentences(text: str) -> list[str]:
+    return [part for line in text.splitlines() for part in _SENTENCE_ENDS.split(line) if part]
+
+
+def _wrap(sentences: list[str], sign: str) -> Iterator[str]:
+    for sentence in sentences:
+        for line in textwrap.wrap(sentence, _DIFF_WIDTH) or [""]:
+            yield f"{sign} {line}"
 
 
 def mark_signs(text: str) -> str:

@@ -17,8 +17,9 @@ from routing_action.gate.model import Delta, DeltaEntry, DeltaLeftOut
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.edits import edit_lines, name_edit
-from routing_action.report.escape import printable
-from routing_action.report.view import describe_part, list_facts, list_steps
+from routing_action.report.escape import cut, printable
+from routing_action.report.reasons import describe_before, describe_trials
+from routing_action.report.view import describe_part, list_steps
 from routing_action.results.transcript_lines import UnitRecord
 
 _MAX_OUT = 64 * 2**10
@@ -162,11 +163,28 @@ def _explain(delta: Delta, row: DeltaEntry) -> Iterator[str]:
         yield f"failure: {row.failure_kind}"
     if row.error:
         yield f"error: {row.error}"
-    yield from (f"{label}: {text}" for label, text in list_facts(row))
+    yield from (f"{label}: {text}" for label, text in _list_facts(row))
     for proof in row.proofs:
         place = f"tier {proof.tier}, {proof.source_detail}"
         yield f"{proof.token} ({place}): {proof.proof_line[:_LONGEST_LINE]}"
     yield from (f"{label}: {text}" for label, text in list_steps(delta, row))
+
+
+def _list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:
+    """What was found of a pair, each fact with its label."""
+    if trials := describe_trials(row):
+        yield "trials", trials
+    if row.red_before:
+        yield "red before", describe_before(row)
+    found = {
+        "not comparable": row.not_alike,
+        "missing": row.missing_evidence,
+        "used though disallowed": row.disallowed_hits,
+        "loaded": row.loaded_skills,
+    }
+    for label, texts in found.items():
+        if texts:
+            yield label, ", ".join(cut(printable(text), 200) for text in texts[:10])
 
 
 def _name(text: str) -> str:

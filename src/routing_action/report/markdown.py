@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from routing_action.report.edits import build_edits
 from routing_action.report.escape import code_block, code_span, html_code, link, phrase
 from routing_action.report.page import build_page
 from routing_action.report.page_rows import Values
+from routing_action.report.reasons import Name, Prose, Told
 from routing_action.report.sandbox import CAP, MarkdownSandbox
 from routing_action.report.view import find_title
 
@@ -197,6 +198,33 @@ def _link(value: object, url: object) -> Markup:
     return Markup(link(inert, str(url)))  # noqa: S704
 
 
+def _html_phrase(text: str, limit: int) -> str:
+    """For a line of HTML: plain words as they are, else code."""
+    is_plain = phrase(text, limit=limit) == text
+    return text if is_plain else html_code(text, limit=limit)
+
+
+def _sentence(plain: Callable[..., str], **fixed: bool) -> Callable[..., Markup]:
+    """A filter for a sentence of ours: our words as they are, names as code, prose by `plain`."""
+
+    @pass_environment
+    def apply(sandbox: MarkdownSandbox, value: object) -> Markup:
+        width = sandbox.width
+        if not isinstance(value, Told):
+            return Markup(plain(str(value), limit=width, **fixed))  # noqa: S704
+        pieces = (
+            (html_code if plain is _html_phrase else code_span)(piece, limit=width, **fixed)
+            if isinstance(piece, Name)
+            else plain(piece, limit=width, **fixed)
+            if isinstance(piece, Prose)
+            else piece
+            for piece in value
+        )
+        return Markup("".join(pieces))  # noqa: S704
+
+    return apply
+
+
 _FILTERS: dict[str, Callable[..., Any]] = {
     "sign": _sign,
     "span": _escaping(code_span),
@@ -204,6 +232,10 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "words": _escaping(phrase),
     "cell_words": _escaping(phrase, in_table=True),
     "html": _escaping(html_code),
+    "sentence": _sentence(phrase),
+    "cell_sentence": _sentence(phrase, in_table=True),
+    "html_sentence": _sentence(_html_phrase),
+    "diff": _escaping(partial(code_block, language="diff"), share=4),
     "block": _escaping(code_block, share=4),
     "command": _command,
     "link": _link,

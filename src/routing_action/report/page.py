@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
-from routing_action.gate.model import Delta
+from routing_action.corpus.baseline import Status
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.page_rows import Values, build_rows, find_mark
+from routing_action.report.reasons import Told
 from routing_action.report.view import (
+    accept_command,
     cell_text,
     changed_rows,
     describe_part,
     find_agents,
     find_outcome,
     find_title,
+    join_rows,
+    rerun_commands,
 )
 
 _MOST_AGENTS = 20
-_MOST_IN_COMMAND = 20
 _RUN_ID = re.compile(r"[0-9]{1,20}")
 
 
@@ -32,8 +37,8 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
     """Everything that a report in markdown can show, of a delta made at a place.
 
     `outcome` is a word of report.view.GateOutcome; `changed` are the rows worth a look, red ones
-    first, `red` those that gate; `has_proofs` where any of them has something found, or an error
-    of a CLI, to show in the table; `duration` is the time of all agents together.
+    first, `red` those that gate; `look` and `tally` count the changed and all pairs in words;
+    `duration` is the time of all agents together.
     """
     changed = build_rows(delta, changed_rows(delta), place)
     all_agents = find_agents(delta)
@@ -50,15 +55,16 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "left_out": list(_left_out(delta)),
         "unverified": delta.unverified,
         "changed": changed,
+        "look": _sum_up(cell_text(row) for row in changed_rows(delta)),
         "red": [row for row in changed if row["gates"]],
-        "has_proofs": any(row["proofs"] or row["error"] for row in changed),
         "torn": list(_find_torn_cases(delta)),
         "agents": agents,
         "more_agents": len(all_agents) - len(agents),
         "matrix": _matrix(delta, agents),
+        "tally": _sum_up(_find_tally(row) for row in delta.rows),
         "baseline": _baseline(delta, place),
         "notes": delta.notes,
-        "measured_with": [_facts(delta, agent, changed) for agent in agents],
+        "measured_with": [_facts(delta, agent, place) for agent in agents],
         "trials": totals.trials,
         "duration": format_duration(totals.duration_ms),
         "superseded_cost": _amount(totals.superseded_cost_usd),
@@ -132,18 +138,31 @@ def _baseline(delta: Delta, place: RunLinks) -> Values:
     }
 
 
-def _facts(delta: Delta, agent: str, changed: Sequence[Values]) -> Values:
-    """What an agent was measured with, and the command that repeats its red pairs."""
-    red = [row["case_id"] for row in changed if row["gates"] and row["rerun"]
-           and agent in row["agents"]]  # fmt: skip
+def _facts(delta: Delta, agent: str, place: RunLinks) -> Values:
+    """What an agent was measured with, and the commands for its red pairs: repeat, accept."""
+    red = [row for row in delta.rows if row.gates and row.agent == agent]
+    again = [row for row in red if row.kind is not DeltaKind.REMOVED]
+    accepted = [row for row in red if accept_command(row)]
     command = delta.run_commands.get(agent, "")
-    few = ",".join(red[:_MOST_IN_COMMAND])
     return {
         "name": agent,
         "versions": delta.totals.cli_versions.get(agent, ()),
         "models": delta.totals.models.get(agent, ()),
-        "rerun": f"{command} --case-id {shlex.quote(few)}" if command and red else "",
+        "rerun": rerun_commands(delta, again) if command and again else "",
+        "accept": accept_command(join_rows(accepted), place=place) if len(accepted) > 1 else "",
     }
+
+
+def _find_tally(row: DeltaEntry) -> str:
+    if row.got in (Status.PASS, Status.FAIL):
+        return row.got.value
+    return "removed" if row.kind is DeltaKind.REMOVED else "not measured"
+
+
+def _sum_up(words: Iterable[str]) -> Told:
+    """How often each of our words comes, the most frequent one first: `57 pass, 2 fail`."""
+    counted = Counter(words).most_common()
+    return Told((", ".join(f"{number} {word}" for word, number in counted),))
 
 
 def _download(place: RunLinks) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from routing_action.corpus.baseline import Status
@@ -13,13 +13,27 @@ from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
+from routing_action.report.causes import find_shared_cause
+from routing_action.report.differences import draw_diff
 from routing_action.report.escape import cut, excerpt
-from routing_action.report.reasons import describe_before, index_passing, list_wanted
-from routing_action.report.remedies import find_fix
+from routing_action.report.reasons import (
+    Told,
+    describe_before,
+    describe_cause,
+    index_passing,
+    list_noise,
+    list_wanted,
+    say,
+)
+from routing_action.report.remedies import build_fix
+from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.view import (
+    MOST_IN_COMMAND,
     accept_command,
     can_accept,
-    rerun_command,
+    describe_acceptance,
+    join_rows,
+    rerun_commands,
 )
 
 Values: TypeAlias = dict[str, Any]
@@ -30,18 +44,21 @@ _MOST_PROOFS = 3
 _PROOF_WIDTH = 400
 _GLIMPSE_WIDTH = 48
 _PURPOSE_WIDTH = 240
+_DIFF_WIDTH = 600
 _KINDS = {kind.value for kind in (*FailureKind, *Outcome)}
 _MARKS = {DeltaKind.IMPROVEMENT: "🟢", DeltaKind.NEW: "🔵", DeltaKind.REMOVED: "⚪"}
 _TO_DECLARE = (DeltaKind.NEW, DeltaKind.UNDECLARED)
 _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
-_SAME = ("case_id", "kind", "was", "got", "why", "flaky", "red_before", "not_alike", "error")
+_OF_AGENT = (FailureKind.SKILL_UNAVAILABLE, FailureKind.INVOKED_BUT_NOT_LOADED)
+"""What to do about these names the agent."""
+
 _Skills: TypeAlias = Mapping[tuple[str, str], DeltaSkill]
 
 
 def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> list[Values]:
     """Some rows of a delta with their commands and addresses, in the given order.
 
-    Rows of one case that read the same on several agents without being red become one.
+    Rows that say the same for the same cause become one, with all their cases and agents.
     """
     passing = index_passing(delta)
     skills = {
@@ -49,60 +66,118 @@ def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> lis
         for skill in reversed(delta.skills)
         for agent in skill.agents
     }
-    groups: dict[object, Values] = {}
+    return [
+        _row(delta, group, place, passing.get(group[0].case_id, []), skills)
+        | _commands(delta, group, place)
+        for group in group_rows(rows)
+    ]
+
+
+def group_rows(rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
+    """Rows with one cause, in the order of their first ones: always some cases on some agents."""
+    cases: dict[tuple[str, ...], list[DeltaEntry]] = {}
     for row in rows:
-        built = _row(delta, row, place, passing.get(row.case_id, []), skills)
-        key = (row.case_id, row.agent) if row.gates else tuple(built[name] for name in _SAME)
-        groups.setdefault(key, built | {"agents": []})["agents"].append(row.agent)
+        cause = find_shared_cause(row)
+        cases.setdefault((row.case_id, cause, *(() if cause else _own_cause(row))), []).append(row)
+    groups: dict[tuple[str, ...], list[DeltaEntry]] = {}
+    for (case_id, cause, *own), found in cases.items():
+        agents = (row.agent for row in found)
+        key = (cause,) if cause else (case_id, *own)
+        groups.setdefault((*key, "", *agents), []).extend(found)
     return list(groups.values())
 
 
-def _row(
-    delta: Delta, row: DeltaEntry, place: RunLinks, passing: Sequence[str], skills: _Skills
-) -> Values:
-    """The row's own fields and more; texts are empty where there is nothing to say.
+def _own_cause(row: DeltaEntry) -> tuple[str, ...]:
+    """What the agents that fail a case alike have in common; nothing is shared by two cases."""
+    is_of_agent = row.failure_kind in _OF_AGENT
+    noise = (say(sentence) for sentence in list_noise(row, ()))
+    said = (say(describe_cause(row)), row.failure_kind or "", str((row.accepted, row.timed_out)))
+    return (row.kind, str(row.got), row.agent if is_of_agent else "", *said, *noise)
 
-    `mark` is a sign to find it by. `wanted` are the missing tokens without the files that their
-    skills imply, `refused` what was used though disallowed, `others` the agents that still pass a
-    case which broke here. `subagents` are those of `loaded` that a sub-agent alone has loaded.
-    `purposes` tell the wanted skills apart from those that took the prompt. `remedy` is what to do
-    about the failure. `declaration` is the baseline entry that a new pair needs in order to be
-    accepted, or that was removed and belongs back.
+
+def _row(
+    delta: Delta,
+    group: Sequence[DeltaEntry],
+    place: RunLinks,
+    passing: Sequence[str],
+    skills: _Skills,
+) -> Values:
+    """The fields of the first row and more; texts are empty where there is nothing to say.
+
+    `cases` and `agents` are those of all rows. `mark` is a sign to find it by. `cause`, `noise`,
+    `changes` and `rest` are sentences: what broke, whether it is chance, what in this change it is
+    about (with a `diff`), and what else can matter. `wanted` are the missing tokens without the
+    files that their skills imply, `refused` what was used though disallowed, `others` the agents
+    that still pass a case which broke here. `subagents` are those of `loaded` that a sub-agent
+    alone has loaded. `purposes` tell the wanted skills apart from those that took the prompt.
     """
-    is_new = can_accept(row) and row.kind in _TO_DECLARE
+    row = group[0]
     own = {name: "" if value is None else value for name, value in row.model_dump().items()}
+    is_red_fail = row.gates and row.got is Status.FAIL
+    cases = list(dict.fromkeys(one.case_id for one in group))
+    noise = list_noise(row, passing) if len(cases) == 1 else ()
     return own | {
+        "cases": cases,
+        "agents": list(dict.fromkeys(one.agent for one in group)),
         "mark": find_mark(row),
+        "cause": Told(describe_cause(row)),
+        "noise": [Told(sentence) for sentence in noise],
+        "changes": list(_changes(delta, row)) if is_red_fail else [],
+        "rest": [Told(one) for one in describe_rest(delta, row)] if is_red_fail else [],
         "wanted": list_wanted(row)[:_MOST_TOKENS],
-        "prompt": delta.prompts.get(row.case_id, ""),
+        "prompt": delta.prompts.get(row.case_id, "") if len(cases) == 1 else "",
         "refused": row.disallowed_hits[:_MOST_TOKENS],
         "loaded": row.loaded_skills[:_MOST_TOKENS],
         "subagents": row.subagent_skills,
-        "purposes": list(_purposes(skills, row)),
+        "purposes": list(_purposes(skills, row)) if is_red_fail else [],
         "others": passing if row.kind is DeltaKind.REGRESSION else (),
         "proofs": list(_proofs(row)),
         "not_alike": row.not_alike[:_MOST_TOKENS],
         "flaky": f"{row.passed} of {row.trials}" if row.flaky else "",
         "red_before": describe_before(row) if row.red_before else "",
-        "remedy": find_fix(delta, row) if row.gates else "",
-        "rerun": rerun_command(delta, row) if row.got or row.kind in _LOST else "",
-        "accept": accept_command(row),
-        "declaration": _declaration(row) if is_new else _lost_entry(row),
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
     }
 
 
+def _commands(delta: Delta, group: Sequence[DeltaEntry], place: RunLinks) -> Values:
+    """What to do about rows of one cause, in words and as commands for them all.
+
+    `fix` is what to do about the failure, `remedy` the same as plain text. `acceptance` says when
+    it counts to accept what was measured. `declaration` is the baseline entry that a new pair
+    needs in order to be accepted, or that was removed and belongs back.
+    """
+    row = group[0]
+    few = group[:MOST_IN_COMMAND]
+    fix = build_fix(delta, row) if row.gates else ()
+    is_new = can_accept(row) and row.kind in _TO_DECLARE
+    entries = map(_declaration, few) if is_new else map(_lost_entry, few)
+    return {
+        "fix": Told(fix),
+        "remedy": say(fix),
+        "rerun": rerun_commands(delta, group) if row.got or row.kind in _LOST else "",
+        "accept": accept_command(join_rows(group), place=place),
+        "acceptance": describe_acceptance(delta, row),
+        "declaration": _merge(entries),
+    }
+
+
+def _changes(delta: Delta, row: DeltaEntry) -> Iterator[Values]:
+    """What in the change the row is about; `diff` is "" where there is no text to show."""
+    for suspect in list_suspects(delta, row):
+        has_text = suspect.before or suspect.after
+        diff = draw_diff(suspect.before, suspect.after, _DIFF_WIDTH) if has_text else ""
+        yield {"sentence": Told(suspect.sentence), "diff": diff}
+
+
 def _purposes(known: _Skills, row: DeltaEntry) -> Iterator[Values]:
     """What the files of the wanted skills, then of those that were used, say: when to use them."""
-    if not row.gates or row.got is not Status.FAIL:
-        return
     wanted = dict.fromkeys(skill_key(bare_name(token)) for token in row.missing_evidence)
     used = dict.fromkeys(
         skill_key(bare_name(token)) for token in (*row.disallowed_hits, *row.loaded_skills)
     )
     found = [known[row.agent, name] for name in {**wanted, **used} if (row.agent, name) in known]
-    for skill in found[:_MOST_TOKENS]:
+    for skill in [one for one in found if one.before is None][:_MOST_TOKENS]:
         text = cut(skill.description, _PURPOSE_WIDTH)
         yield {"name": skill.name, "wanted": skill_key(skill.name) in wanted, "text": text}
 
@@ -121,21 +196,30 @@ def _proofs(row: DeltaEntry) -> Iterator[Values]:
         }
 
 
-def _lost_entry(row: DeltaEntry) -> str:
-    """The entry to put back where the change took it from a case that stays, as JSON."""
+def _merge(entries: Iterable[dict[str, Values]]) -> str:
+    """Baseline entries as JSON; "" where there are none."""
+    merged: dict[str, Values] = {}
+    for entry in entries:
+        for case_id, agents in entry.items():
+            merged.setdefault(case_id, {}).update(agents)
+    return json.dumps(merged, ensure_ascii=False) if merged else ""
+
+
+def _lost_entry(row: DeltaEntry) -> dict[str, Values]:
+    """The entry to put back where the change took it from a case that stays."""
     if row.kind is not DeltaKind.REMOVED or row.got is None or row.was is None:
-        return ""
-    return json.dumps({row.case_id: {row.agent: {"expected_status": row.was.value}}})
+        return {}
+    return {row.case_id: {row.agent: {"expected_status": row.was.value}}}
 
 
-def _declaration(row: DeltaEntry) -> str:
-    """The entry that says what was measured, as JSON for the baseline file."""
+def _declaration(row: DeltaEntry) -> dict[str, Values]:
+    """The entry that says what was measured."""
     entry: Values = {"expected_status": row.got.value if row.got else "fail"}
     if row.timed_out:
         entry["allow_timeout"] = True
     if entry["expected_status"] != Status.PASS.value or row.timed_out:
         entry["reason"] = "why"
-    return json.dumps({row.case_id: {row.agent: entry}}, ensure_ascii=False)
+    return {row.case_id: {row.agent: entry}}
 
 
 def _docs_url(row: DeltaEntry, place: RunLinks) -> str:

@@ -36,6 +36,12 @@ Sentence: TypeAlias = tuple[str, ...]
 """Pieces in order; a piece that is neither a `Name` nor `Prose` is ours. Empty: nothing to say."""
 
 
+class Told(tuple[str, ...]):
+    """A sentence that was made here: a template prints the words that are ours as they are."""
+
+    __slots__ = ()
+
+
 def say(sentence: Sentence) -> str:
     """The sentence as one line of plain text."""
     return "".join(printable(piece) for piece in sentence)
@@ -88,7 +94,7 @@ def describe_cause(row: DeltaEntry) -> Sentence:
     if row.kind is DeltaKind.UNDECLARED:
         return ("has results, but no baseline entry",)
     if row.kind is DeltaKind.IMPROVEMENT:
-        return ("passes now: lock it in",)
+        return ("passes now", ", which this change locks in" if row.accepted else ": lock it in")
     return (Prose(cut(row.why, _LONGEST_PROSE)),)
 
 
@@ -128,7 +134,8 @@ def describe_trials(row: DeltaEntry) -> str:
     trials, passed = row.trials or 0, row.passed or 0
     measured = trials if row.measured is None else row.measured
     lost = f", {trials - measured} not measured" if trials > measured else ""
-    if not measured or (row.got is Status.PASS and trials == 1):
+    is_measured = row.got in (Status.PASS, Status.FAIL) and measured
+    if not is_measured or (row.got is Status.PASS and trials == 1):
         return ""
     if row.flaky:
         return f"flaky: {passed} of {measured} passed{lost}"

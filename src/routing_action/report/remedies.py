@@ -71,7 +71,8 @@ RESTORE = (
     "a new case is held to its own baseline entry"
 )
 
-_LONGEST_PROMPT = 160
+_LONGEST_PROMPT = 80
+_LONGEST_NAME = 160
 _MOST_SKILLS = 3
 _OFFER = "put it in a folder where this agent looks, or stage it with --skills; check its "
 
@@ -152,7 +153,7 @@ def _locate(delta: Delta, row: DeltaEntry, tokens: Iterable[str]) -> Sentence:
 def _place(delta: Delta, row: DeltaEntry, token: str) -> Sentence:
     skill = find_skill(delta, row.agent, token)
     path = (" (", Name(skill.path), ")") if skill and skill.path else ()
-    return (Name(cut(token, _LONGEST_PROMPT)), *path)
+    return (Name(cut(token, _LONGEST_NAME)), *path)
 
 
 def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:

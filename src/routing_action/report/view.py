@@ -5,8 +5,9 @@ Facts come from the delta's fields; prose is made here and never read back.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
@@ -14,8 +15,7 @@ from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
-from routing_action.report.escape import cut, printable
-from routing_action.report.reasons import describe_before, describe_trials
+from routing_action.github.publication import RunLinks
 from routing_action.report.remedies import find_fix
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
@@ -174,49 +174,82 @@ def cell_text(row: DeltaEntry) -> str:
     return f"{word} ({', '.join(marks)})" if marks else word
 
 
-def list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:
-    """What was found of a pair, each fact with its label."""
-    if trials := describe_trials(row):
-        yield "trials", trials
-    if row.red_before:
-        yield "red before", describe_before(row)
-    found = {
-        "not comparable": row.not_alike,
-        "missing": row.missing_evidence,
-        "used though disallowed": row.disallowed_hits,
-        "loaded": row.loaded_skills,
-    }
-    for label, texts in found.items():
-        if texts:
-            yield label, ", ".join(cut(printable(text), 200) for text in texts[:10])
+# --- what to do about a row
+
+REASON = "why, for example: the new skill is meant to take it"
+"""What an offered command gives as the reason, for a person to replace."""
+
+MOST_IN_COMMAND = 20
+"""Cases that a command names; one for more is for all cases of the agent."""
+
+_RUN_ID = re.compile(r"[0-9]{1,20}")
 
 
 def list_steps(
-    delta: Delta, row: DeltaEntry, results: str = "RESULTS"
+    delta: Delta,
+    row: DeltaEntry,
+    results: str = "RESULTS",
+    place: RunLinks | None = None,
+    group: Sequence[DeltaEntry] = (),
 ) -> Iterator[tuple[str, str]]:
     """What can be done about a red pair, or one that got better, each step with its label.
 
-    `results` is where the results are, for the commands.
+    `results` is where the results are, for the commands; at a `place` they are those of its run.
+    The commands are for a whole `group` of rows with one cause, where it is given.
     """
-    accept = accept_command(row, results)
+    rows = group or (row,)
+    accept = accept_command(join_rows(rows), results, place)
     if row.kind is DeltaKind.IMPROVEMENT:
-        yield "lock it in", accept
+        yield from (("lock it in", accept),) if accept else ()
         return
     if fix := find_fix(delta, row):
         yield "fix", fix
     if row.got is not None:
-        yield "rerun", rerun_command(delta, row)
+        yield "rerun", rerun_commands(delta, rows)
     if accept:
         yield "accept", accept
+    if note := describe_acceptance(delta, row):
+        yield "accepted" if row.accepted else "once accepted", note
 
 
-# --- what to do about a row
+def describe_acceptance(delta: Delta, row: DeltaEntry) -> str:
+    """When an accepted expectation counts; "" for what nobody can accept."""
+    if row.accepted and row.gates:
+        return (
+            "this change's baseline already expects that; it takes effect when merged: this gate "
+            "stays red until then"
+        )
+    if not accept_command(row):
+        return ""
+    if row.kind is DeltaKind.REGRESSION and delta.baseline.commit:
+        return "it takes effect when merged: this gate stays red until then"
+    return "commit the baseline: it takes effect with the next run of this gate"
 
 
 def rerun_command(delta: Delta, row: DeltaEntry) -> str:
-    """The command that measures this pair again, as it was measured."""
+    """The command that measures this pair again, as it was measured.
+
+    Without a case id it measures all of the agent's.
+    """
     plain = f"{RUN_PROGRAM} --agents {shlex.quote(row.agent)}"
-    return select_case(delta.run_commands.get(row.agent, plain), row.case_id)
+    command = delta.run_commands.get(row.agent, plain)
+    return select_case(command, row.case_id) if row.case_id else command
+
+
+def rerun_commands(delta: Delta, rows: Sequence[DeltaEntry]) -> str:
+    """A line for each agent that measures its rows again."""
+    agents = dict.fromkeys(row.agent for row in rows)
+    groups = ([row for row in rows if row.agent == agent] for agent in agents)
+    return "\n".join(rerun_command(delta, join_rows(group)) for group in groups)
+
+
+def join_rows(rows: Sequence[DeltaEntry]) -> DeltaEntry:
+    """One row for the commands of all rows; without a case id where the cases are many."""
+    names = list(dict.fromkeys(row.case_id for row in rows))
+    agents = dict.fromkeys(row.agent for row in rows)
+    lowest = next((row for row in rows if row.got is Status.FAIL), rows[0])
+    few = ",".join(names) if len(names) <= MOST_IN_COMMAND else ""
+    return lowest.model_copy(update={"case_id": few, "agent": ",".join(agents)})
 
 
 def can_accept(row: DeltaEntry) -> bool:
@@ -225,15 +258,28 @@ def can_accept(row: DeltaEntry) -> bool:
     return is_known and (row.gates or row.kind is DeltaKind.IMPROVEMENT)
 
 
-def accept_command(row: DeltaEntry, results: str = "RESULTS") -> str:
+def accept_command(row: DeltaEntry, results: str = "RESULTS", place: RunLinks | None = None) -> str:
     """The command that accepts what was measured as the new expectation.
 
-    "" where that would not help: an entry that was removed is to be put back as it was, and what
-    could not be measured is to be measured.
+    "" where that would not help: an entry that was removed is to be put back as it was, what
+    could not be measured is to be measured, and what the change accepts need not be again. Nor is
+    anything lowered whose case is not named.
     """
-    if row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED) or not can_accept(row):
+    is_for_other = row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED)
+    if is_for_other or row.accepted or not can_accept(row):
         return ""
-    base = f"routing-action baseline update --from {results} --cases {shlex.quote(row.case_id)}"
-    if row.timed_out or row.kind in (DeltaKind.REGRESSION, DeltaKind.NEW):
-        return f"{base} --accept-regression --reason TEXT"
+    cases = f"--cases {shlex.quote(row.case_id)} " if row.case_id else ""
+    base = (
+        f"routing-action baseline update {_name_results(results, place)} "
+        f"{cases}--agents {shlex.quote(row.agent)}"
+    )
+    if row.timed_out or row.got is Status.FAIL:
+        lower = f"{base} --accept-regression --reason {shlex.quote(REASON)}"
+        return lower if row.case_id else ""
     return base
+
+
+def _name_results(results: str, place: RunLinks | None) -> str:
+    if place is None or not place.repository or not _RUN_ID.fullmatch(place.run_id):
+        return f"--from {results}"
+    return f"--from-run {place.run_id} --repo {shlex.quote(place.repository)}"

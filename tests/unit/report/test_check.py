@@ -21,8 +21,7 @@ def test_a_red_pair_is_a_failure_on_its_line() -> None:
     first = check.annotations[0]
     assert (first.path, first.start_line, first.end_line) == ("cases.json", 27, 27)
     assert (first.level, first.title) == ("failure", "REGRESSION: notes-from-tags on claude")
-    assert "missing: writing-release-notes" in first.message
-    assert "loaded: summarising-commits" in first.message
+    assert first.message.startswith("wanted writing-release-notes, got summarising-commits\n")
     assert "rerun: ./test.sh --agents claude --case-id notes-from-tags" in first.message
     assert "found for writing-release-notes at tier 3:" in first.raw_details
     assert "error: the wall deadline" in check.annotations[1].raw_details
@@ -93,7 +92,7 @@ def test_the_name_tells_several_gates_apart() -> None:
 def test_the_summary_has_the_table_and_the_text_the_evidence() -> None:
     """Nothing is said twice."""
     check = build_check(samples.red(), PLACE)
-    assert "| | case | provider |" in check.summary
+    assert "| what,&nbsp;case&nbsp;and&nbsp;agent |" in check.summary
     assert "<details>" not in check.summary
-    assert check.text.startswith("<details><summary>🔴")
+    assert check.text.startswith("<details open><summary>🔴")
     assert "[!CAUTION]" not in check.text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.report.differences import mark_signs, show_change
+from routing_action.report.differences import draw_diff, mark_signs, show_change
 
 LONG = " ".join(f"word{number}" for number in range(400))
 
@@ -65,3 +65,29 @@ def test_a_difference_never_disappears(before: str, after: str, limit: int) -> N
     if before != after and max(len(before), len(after)) <= limit:
         one, other = show_change(before, after, limit)
         assert one != other
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("Use it. Not here.", "Use it. But here.", ["  Use it.", "- Not here.", "+ But here."]),
+        ("", "New.", ["+ New."]),
+        ("Gone.", "", ["- Gone."]),
+        ("a: one\nb: two", "a: one\nb: six", ["  a: one", "- b: two", "+ b: six"]),
+        ("same", "sa\u200bme", ["- same", "+ sa<U+200B>me"]),
+        ("word " * 10, "", ["- word word word word word word word", "- word word word"]),
+    ],
+)
+def test_a_diff_keeps_what_stays_and_has_short_lines(
+    before: str, after: str, lines: list[str]
+) -> None:
+    """Sentence by sentence, and nothing invisible is lost."""
+    assert draw_diff(before, after, 600).splitlines() == lines
+
+
+def test_a_diff_of_long_texts_is_short_and_shows_the_difference() -> None:
+    """As all that is shown of them."""
+    text = "A sentence of some words. " * 80
+    drawn = draw_diff(text, text.replace("some", "many", 1), 600)
+    assert len(drawn) < 1500
+    assert "many" in drawn

@@ -42,7 +42,7 @@ def test_pairs_carry_their_detail_only_where_they_are_not_simply_as_expected() -
     assert "--accept-regression" in red[12]["accept"]
     assert unsteady[7] == 1
     assert "accept" not in unsteady[12]
-    assert improved[12]["accept"].endswith("--cases better")
+    assert improved[12]["accept"].endswith("--cases better --agents claude")
 
 
 def test_units_carry_evidence_transcript_and_how_they_ran() -> None:

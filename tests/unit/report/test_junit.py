@@ -110,9 +110,10 @@ def test_a_gating_row_fails_with_its_word_place_and_remedy() -> None:
         ),
         "rerun: routing-action run --agents codex --case-id red",
         (
-            "accept: routing-action baseline update --from RESULTS --cases red "
-            "--accept-regression --reason TEXT"
+            "accept: routing-action baseline update --from RESULTS --cases red --agents codex "
+            "--accept-regression --reason 'why, for example: the new skill is meant to take it'"
         ),
+        "once accepted: it takes effect when merged: this gate stays red until then",
     ]
 
 

@@ -22,6 +22,7 @@ from tests.rendering.samples import PROMPT, SKILLS, entry, make, regression
 
 WANTED = "writing-release-notes"
 TAKER = "summarising-commits"
+SUCH = f"prompts such as “{PROMPT}”"
 BOTH = {
     WANTED: ("writing-release-notes (skills/writing-release-notes/SKILL.md)"),
     TAKER: ("summarising-commits (skills/summarising-commits/SKILL.md)"),
@@ -99,14 +100,14 @@ def test_noise_names_trials_earlier_attempts_and_who_still_passes() -> None:
         (
             {"loaded_skills": (TAKER,)},
             (
-                f"say in the description of {BOTH[WANTED]} that it is for prompts such as “{PROMPT}”, "
+                f"say in the description of {BOTH[WANTED]} that it is for {SUCH}, "
                 f"and in that of {BOTH[TAKER]} that it is not"
             ),
         ),
         (
             {"loaded_skills": (TAKER,), "failure_kind": "optional_only"},
             (
-                f"say in the description of {BOTH[WANTED]} that it is for prompts such as “{PROMPT}”, "
+                f"say in the description of {BOTH[WANTED]} that it is for {SUCH}, "
                 f"and in that of {BOTH[TAKER]} that it is not, or expect that one"
             ),
         ),
@@ -123,20 +124,20 @@ def test_noise_names_trials_earlier_attempts_and_who_still_passes() -> None:
         ),
         (
             {"failure_kind": "missing_required"},
-            f"say in the description of {BOTH[WANTED]} to use it for prompts such as “{PROMPT}”",
+            f"say in the description of {BOTH[WANTED]} to use it for {SUCH}",
         ),
         (
             {"failure_kind": "answered_directly"},
             (
-                f"say in the description of {BOTH[WANTED]} to use it for prompts such as “{PROMPT}”, "
+                f"say in the description of {BOTH[WANTED]} to use it for {SUCH}, "
                 "or ask in the prompt for work rather than for knowledge"
             ),
         ),
         (
             {"failure_kind": "evidence_too_weak"},
             (
-                f"{BOTH[WANTED]} was read by hand, not loaded: make its description ask for that, or "
-                "set expected_skill_min_tier to 2 in the case if reading is enough"
+                f"{BOTH[WANTED]} was read by hand, not loaded: make its description ask for "
+                "that, or set expected_skill_min_tier to 2 in the case if reading is enough"
             ),
         ),
         (
@@ -149,8 +150,8 @@ def test_noise_names_trials_earlier_attempts_and_who_still_passes() -> None:
         (
             {"failure_kind": "skill_unavailable"},
             (
-                f"claude was not offered {BOTH[WANTED]}: put it in a folder where this agent looks, "
-                "or stage it with --skills; check its frontmatter"
+                f"claude was not offered {BOTH[WANTED]}: put it in a folder where this agent "
+                "looks, or stage it with --skills; check its frontmatter"
             ),
         ),
         (

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.rules import DeltaKind
+from routing_action.github.publication import RunLinks
 from routing_action.report.escape import phrase
 from routing_action.report.remedies import REMEDIES, find_remedy
-from routing_action.report.view import accept_command, changed_rows
-from tests.rendering.samples import entry
+from routing_action.report.view import (
+    accept_command,
+    changed_rows,
+    join_rows,
+    list_steps,
+    rerun_commands,
+)
+from tests.rendering.samples import BASELINE, PLACE, entry, make, regression
 from tests.support.report_values import make_delta, make_entry, make_regression
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "failure-kinds.md"
@@ -55,4 +65,71 @@ def test_what_is_no_kind_has_none(kind: str | None) -> None:
 def test_the_command_to_accept_a_failure_is_one_that_works(kind: DeltaKind, late: bool) -> None:
     """`baseline update` lowers no expectation, and adds no late pair, without the option."""
     row = entry("a", "claude", kind, gates=True, got=Status.FAIL, timed_out=late)
-    assert accept_command(row).endswith("--cases a --accept-regression --reason TEXT")
+    assert accept_command(row).startswith(
+        "routing-action baseline update --from RESULTS --cases a --agents claude "
+        "--accept-regression --reason 'why, for example: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "source"),
+    [
+        (PLACE, "--from-run 4242 --repo octo/demo"),
+        (replace(PLACE, repository="o/d; rm -rf x"), "--from-run 4242 --repo 'o/d; rm -rf x'"),
+        (replace(PLACE, run_id="42; true"), "--from RESULTS"),
+        (RunLinks(), "--from RESULTS"),
+    ],
+)
+def test_a_command_of_a_run_fetches_its_results(place: RunLinks, source: str) -> None:
+    """It works when pasted, and nothing of a place can end a word of it."""
+    row = entry("a b", "claude", DeltaKind.IMPROVEMENT)
+    command = accept_command(row, place=place)
+    assert command == f"routing-action baseline update {source} --cases 'a b' --agents claude"
+
+
+@pytest.mark.parametrize(
+    ("fields", "commit", "label", "said"),
+    [
+        ({}, "a" * 40, "once accepted", "takes effect when merged: this gate stays red until then"),
+        ({}, None, "once accepted", "commit the baseline: it takes effect with the next run"),
+        (
+            {"kind": DeltaKind.UNDECLARED, "got": Status.PASS},
+            "a" * 40,
+            "once accepted",
+            "commit the baseline",
+        ),
+        ({"accepted": True}, "a" * 40, "accepted", "this change's baseline already expects that"),
+    ],
+)
+def test_it_is_said_when_accepting_counts(
+    fields: dict[str, Any], commit: str | None, label: str, said: str
+) -> None:
+    """Before, and after the change holds it: then it is not offered again."""
+    row = regression().model_copy(update=fields)
+    baseline = BASELINE.model_copy(update={"commit": commit})
+    steps = dict(list_steps(make([row], Conclusion.FAILURE, baseline=baseline), row))
+    assert said in steps[label]
+    assert ("accept" in steps) is not row.accepted
+
+
+def test_an_improvement_that_is_locked_in_is_not_offered_again() -> None:
+    """Its row says that the change did it."""
+    row = entry("a", "claude", DeltaKind.IMPROVEMENT, was=Status.FAIL)
+    assert [label for label, _ in list_steps(make([row]), row)] == ["lock it in"]
+    assert not list(list_steps(make([row]), row.model_copy(update={"accepted": True})))
+
+
+def test_commands_for_many_rows_name_each_case_once_and_each_agent() -> None:
+    """A line to repeat for each agent; more cases than fit are all of the agent's."""
+    rows = [regression(case, agent) for case in ("a", "b") for agent in ("claude", "codex")]
+    delta = make(rows, Conclusion.FAILURE)
+    assert rerun_commands(delta, rows).splitlines() == [
+        "./test.sh --agents claude --case-id a,b",
+        "./test.sh --agents codex --case-id a,b",
+    ]
+    assert "--cases a,b --agents claude,codex --accept" in accept_command(join_rows(rows))
+    many = [regression(f"c{n}") for n in range(21)]
+    assert rerun_commands(delta, many) == "./test.sh --agents claude"
+    assert accept_command(join_rows(many)) == ""  # it would lower those of other causes too
+    better = [entry(f"c{n}", "claude", DeltaKind.IMPROVEMENT) for n in range(21)]
+    assert accept_command(join_rows(better)).endswith("--from RESULTS --agents claude")

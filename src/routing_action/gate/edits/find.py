@@ -52,13 +52,14 @@ class Change:
     """What a change edits, the most telling first. `notes` say what could not be found out.
 
     `earlier` are the cases of the commit that decides, by their ids; `uncommitted` the paths that
-    differ from the commit where it is judged.
+    differ from the commit where it is judged. `is_known`: there is no edit but these.
     """
 
     edits: tuple[Edit, ...] = ()
     notes: tuple[str, ...] = ()
     earlier: Cases = field(default_factory=dict)
     uncommitted: tuple[str, ...] = ()
+    is_known: bool = False
 
 
 def path_in(root: Path, path: Path) -> str | None:
@@ -123,7 +124,8 @@ def read_change(
     except RoutingActionError as error:
         notes = (f"what this change edits beside cases and baseline is not known: {error.cause}",)
     edits.sort(key=_rank)
-    return Change(tuple(edits), notes, earlier if baselines.commit else {}, uncommitted)
+    earlier = earlier if baselines.commit else {}
+    return Change(tuple(edits), notes, earlier, uncommitted, is_known=not notes)
 
 
 def _rank(edit: Edit) -> tuple[bool, int, int, str]:

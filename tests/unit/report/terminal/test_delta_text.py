@@ -108,7 +108,7 @@ def test_the_text_names_verdict_rows_reasons_and_remedies() -> None:
     text = render_delta_text(delta(), ConsoleStyle(), "r.json")
     assert "REGRESSION  claude:a: expected pass, got fail (weak_evidence_only)" in text
     assert "rerun: routing-action run --agents claude --case-id a" in text
-    assert "--from r.json --cases a --accept-regression --reason TEXT" in text
+    assert "--from r.json --cases a --agents claude --accept-regression --reason 'why, " in text
     assert "lock it in: routing-action baseline update --from r.json --cases b" in text
     assert "not comparable: CLI version was 1, is 2" in text
     assert "OK          codex:b [flaky 2/3]: pass, as expected" in text
@@ -128,9 +128,8 @@ def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None
     text = render_comment(delta(), RunLinks())
     assert text.startswith("> [!CAUTION]\n> **Routing gate failed**: 1 regression.\n")
     assert (
-        "| 🔴&nbsp;**REGRESSION** | `a` | `claude` | pass | fail "
-        "| used `bar`, which is disallowed<br>only here: passes on `codex` "
-        "| tier 3: ```` ```@octocat \\| see foo``` ```` |\n"
+        "| 🔴&nbsp;**REGRESSION**<br>`a` on `claude` | used `bar`, which is disallowed"
+        "<br>failed 1 of 1<br>only here: passes on `codex` |\n"
     ) in text
     assert "- **Missing**: `foo`" in text
     assert "````text\n```@octocat | see foo```\n````" in text
@@ -172,7 +171,7 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
         policy=Policy(),
         now=NOW,
     )
-    assert "Every selected pair is as the baseline expects." in render_comment(same, RunLinks())
+    assert "Routing is as expected, partial" in render_comment(same, RunLinks())
     assert "provider-baseline.json, the checked-in file" in render_delta_text(same, ConsoleStyle())
 
 

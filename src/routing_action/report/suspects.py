@@ -1,0 +1,111 @@
+"""Finds what in a change can have moved a pair: skills, the case, what moves any prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from routing_action.corpus.influences import MOVES_PROMPTS, Influence
+from routing_action.corpus.naming import bare_name, is_file_token, skill_key
+from routing_action.gate.model import Delta, DeltaEntry, Edit
+from routing_action.gate.rules import DeltaKind
+from routing_action.report.reasons import Name, Sentence, join, list_takers, list_wanted, name_all
+from routing_action.report.remedies import find_skill
+
+_MOST_SKILLS = 4
+_MOST_OTHERS = 3
+_MOST_FIELDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """Something that a row is about and that the change edits.
+
+    `before` and `after` are its text, both "" where the sentence says it all.
+    """
+
+    sentence: Sentence
+    before: str = ""
+    after: str = ""
+
+
+def list_suspects(delta: Delta, row: DeltaEntry) -> Iterator[Suspect]:
+    """The skill that took the prompt, the one that should have, and the case, where edited."""
+    if row.got is None:
+        return
+    for token in _list_skills(row):
+        if (suspect := _suspect_skill(delta, row, token)) is not None:
+            yield suspect
+    for edit in delta.edits:
+        if edit.influence is Influence.CASES and edit.name == row.case_id and edit.fields:
+            yield from _suspect_case(edit, row)
+
+
+def describe_rest(delta: Delta, row: DeltaEntry) -> Iterator[Sentence]:
+    """The skills that the change leaves alone, and what it edits that can move any prompt."""
+    if row.got is None:
+        return
+    names = _list_skills(row)
+    untouched = [name for name in names if _suspect_skill(delta, row, name) is None]
+    if untouched and delta.edits_known:
+        yield _name_untouched(untouched)
+    own = {skill_key(bare_name(name)) for name in names}
+    others = dict.fromkeys(edit.path for edit in delta.edits if _is_other(edit, own))
+    if others:
+        yield ("It also edits ", *name_all(others, _MOST_OTHERS), ", which can move any prompt")
+
+
+def _name_untouched(names: list[str]) -> Sentence:
+    quoted = [(Name(name),) for name in names]
+    if len(quoted) == 1:
+        return ("This change does not edit ", *quoted[0])
+    return ("This change edits neither ", *join(quoted, " nor "))
+
+
+def _list_skills(row: DeltaEntry) -> list[str]:
+    """Those that took the prompt first: most misroutes are of their making."""
+    wanted = [token for token in list_wanted(row) if not is_file_token(token)]
+    return [*dict.fromkeys((*list_takers(row), *wanted))][:_MOST_SKILLS]
+
+
+def _suspect_skill(delta: Delta, row: DeltaEntry, token: str) -> Suspect | None:
+    skill = find_skill(delta, row.agent, token)
+    if skill is not None and skill.before is not None:
+        place = (Name(skill.name), " (", Name(skill.path), ")")
+        if not skill.description:
+            return Suspect(("This change removes ", *place), skill.before)
+        if not skill.before:
+            return Suspect(("This change adds ", *place), "", skill.description)
+        what = ("This change edits the description of ", *place)
+        return Suspect(what, skill.before, skill.description)
+    key = skill_key(bare_name(token))
+    edit = next((one for one in delta.edits if _is_skill(one) and skill_key(one.name) == key), None)
+    if edit is None:
+        return None
+    where = (" in ", Name(edit.path))
+    if edit.path_before:
+        return Suspect(("This change renames ", Name(edit.path_before), " to ", Name(edit.path)))
+    return Suspect(("This change edits ", Name(token), ", but not its description", *where))
+
+
+def _suspect_case(edit: Edit, row: DeltaEntry) -> Iterator[Suspect]:
+    """A new case is no suspect: its row says that it is new."""
+    if row.kind in (DeltaKind.NEW, DeltaKind.UNDECLARED) and edit.what == "added":
+        return
+    fields = edit.fields[:_MOST_FIELDS]
+    texts = (
+        "\n".join(f"{one.field}: {text}" for one in fields if (text := getattr(one, side)))
+        for side in ("before", "after")
+    )
+    yield Suspect(("This change edits the case",), *texts)
+
+
+def _is_skill(edit: Edit) -> bool:
+    return edit.influence is Influence.SKILL
+
+
+def _is_other(edit: Edit, skills: set[str]) -> bool:
+    """Whether it can move prompts, beside the case and the skills that are spoken of already."""
+    if edit.influence not in MOVES_PROMPTS or edit.influence is Influence.CASES:
+        return False
+    return not (_is_skill(edit) and skill_key(edit.name) in skills)
