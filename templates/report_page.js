@@ -150,7 +150,8 @@ function describeResult(pair) {
 function describeSteps(pair) {
   const more = pair.more;
   const steps = [more.fix ? make("p", { class: "fix" }, make("strong", {}, "Fix: "), said(more.fix)) : null,
-    command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept)].filter(Boolean);
+    command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept),
+    more.accepting ? make("p", { class: "hint" }, said(more.accepting)) : null].filter(Boolean);
   return steps.length ? make("section", {}, make("h3", {}, "What to do"), ...steps) : null;
 }
 

@@ -9,7 +9,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.results.model import UsageTotals
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.report_values import (

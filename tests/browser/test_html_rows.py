@@ -71,7 +71,8 @@ def test_where_the_change_edits_neither_that_is_said(
     browser: Browser, tmp_path: Path, skills: tuple[DeltaSkill, ...], text: str
 ) -> None:
     """A reviewer need not look for the cause in this change."""
-    delta = make_delta(make_regression(loaded_skills=("taker",)), skills=skills)
+    red = make_regression(loaded_skills=("taker",))
+    delta = make_delta(red, skills=skills, edits_known=True)
     file = write(tmp_path, "quiet", delta, [])
     with open_page(browser, file, address="#pair=codex/red") as watched:
         expect(watched.page.locator("#page")).to_contain_text(text)

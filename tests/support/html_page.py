@@ -10,7 +10,7 @@ from typing import Any
 
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.results.transcript_lines import UnitRecord
 from tests.support.report_values import make_delta, make_entry, make_regression
 

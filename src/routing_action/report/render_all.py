@@ -14,7 +14,7 @@ from routing_action.gate.model import Delta
 from routing_action.github.publication import CheckOutput, RunLinks
 from routing_action.report.check import build_check, check_name
 from routing_action.report.escape import code_block
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.report.junit import write_junit
 from routing_action.report.markdown import (
     COMMENT_BYTES,

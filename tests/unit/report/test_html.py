@@ -15,7 +15,7 @@ from routing_action.errors import UsageError
 from routing_action.gate.model import DeltaProof, DeltaSkill, Edit, FieldEdit
 from routing_action.github.publication import RunLinks
 from routing_action.report.differences import show_change
-from routing_action.report.html import STATIC_ROWS
+from routing_action.report.html.write import STATIC_ROWS
 from tests.support.html_page import RED, Page, render
 from tests.support.report_values import (
     HOSTILE,

@@ -15,7 +15,7 @@ from routing_action.corpus.influences import Influence
 from routing_action.gate.model import DeltaProof, DeltaSkill, Edit, FieldEdit
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
-from routing_action.report import html_data
+from routing_action.report.html import data as html_data
 from routing_action.results.transcript_lines import TranscriptLine
 from tests.support.html_page import RED, Page, render
 from tests.support.report_values import (
@@ -40,6 +40,8 @@ def test_pairs_carry_their_detail_only_where_they_are_not_simply_as_expected() -
     assert red[12]["proofs"] == [["foo", 3, "mention", "see foo"]]
     assert red[12]["rerun"] == "routing-action run --agents codex --case-id red"
     assert "--accept-regression" in red[12]["accept"]
+    assert "--from-run 7 --repo octo/demo" in red[12]["accept"]
+    assert "takes effect when merged" in red[12]["accepting"]
     assert unsteady[7] == 1
     assert "accept" not in unsteady[12]
     assert improved[12]["accept"].endswith("--cases better --agents claude")

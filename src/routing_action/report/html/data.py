@@ -33,7 +33,12 @@ from routing_action.report.reasons import (
     say,
 )
 from routing_action.report.remedies import find_fix
-from routing_action.report.view import accept_command, is_worth_a_look, rerun_command
+from routing_action.report.view import (
+    accept_command,
+    describe_acceptance,
+    is_worth_a_look,
+    rerun_command,
+)
 from routing_action.results.find import find_artifact
 from routing_action.results.model import UnitResult
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
@@ -134,7 +139,8 @@ class ReportData:
             ],
             "skills": self._number_skills((*named, *row.disallowed_hits, *row.loaded_skills)),
             "rerun": rerun_command(delta, row) if row.got else "",
-            "accept": accept_command(row, self._source),
+            "accept": accept_command(row, self._source, self._place),
+            "accepting": describe_acceptance(delta, row),
         }
         return {name: value for name, value in found.items() if value}
 

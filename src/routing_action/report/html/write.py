@@ -1,6 +1,6 @@
 """The HTML report: one file that opens from disk and asks nothing of any network.
 
-The shell is a template (`report.html.j2`, whose blocks can be overridden). What html_data makes
+The shell is a template (`report.html.j2`, whose blocks can be overridden). What data.py makes
 streams through it, and the page's script shows it as text alone.
 """
 
@@ -21,7 +21,7 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.causes import group_rows
 from routing_action.report.edits import build_edits, list_changes
 from routing_action.report.escape import printable
-from routing_action.report.html_data import ReportData, to_script
+from routing_action.report.html.data import ReportData, to_script
 from routing_action.report.page import download_command
 from routing_action.report.reasons import describe_cause, list_noise, say
 from routing_action.report.sandbox import Sandbox
@@ -134,7 +134,7 @@ def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
             for edit in delta.edits[:EDITS]
             if edit.influence is Influence.CASES and edit.name
         },
-        "knows_change": delta.baseline.commit is not None,
+        "knows_change": delta.edits_known,
         "download": download_command(place),
         "cli_versions": delta.totals.cli_versions,
         "models": delta.totals.models,
