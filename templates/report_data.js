@@ -2,6 +2,8 @@
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const meta = read("data-meta");
+const numbered = read("data-index");
+const prompts = new Map(read("data-prompts"));
 const statusWord = { pass: "pass", fail: "fail", infra_error: "infra error" };
 
 // C0 and C1 controls, bidi marks, zero-width and other characters that cannot be seen are named,
@@ -19,23 +21,26 @@ function makePair(line, place) {
   const [caseId, agent, kind, gates, was, got, row, flaky, late, passed, trials, id, more] = line;
   const pair = {
     place, caseId, agent, kind, gates, was, got, row, flaky, late, passed, trials, id,
-    more: more ?? {}, units: [],
+    more: more ?? {}, units: [], prompt: prompts.get(caseId) ?? "", skills: more?.skills ?? [],
   };
   pair.unlike = (pair.more.not_alike ?? []).length > 0;
-  pair.quiet = kind === "OK" && !pair.flaky && !pair.unlike;
+  pair.quiet = kind === "OK" && !pair.flaky && !pair.unlike && !pair.more.before;
   byKey.set(pairKey(caseId, agent), pair);
   return pair;
 }
 
 function makeUnit(line, place) {
-  const [id, caseId, agent, trial, status, outcome, failure, late, category, ms, start, end, cost, exit, more] = line;
+  const [id, caseId, agent, trial, status, outcome, failure, late, category, ms, start, end, cost, exit, transcripts, skills, more] = line;
   const unit = {
-    place, id, caseId, agent, trial, status, outcome, failure, late, category, ms, cost, exit,
+    place, id, caseId, agent, trial, status, outcome, failure, late, category, ms, cost, exit, transcripts, skills,
     start: Date.parse(start ?? ""), end: Date.parse(end ?? ""), more: more ?? null,
     pair: byKey.get(pairKey(caseId, agent)) ?? null,
   };
   if (!(unit.end >= unit.start)) unit.end = unit.start + ms;
-  if (unit.pair) unit.pair.units.push(unit);
+  if (unit.pair) {
+    unit.pair.units.push(unit);
+    for (const skill of skills) if (!unit.pair.skills.includes(skill)) unit.pair.skills.push(skill);
+  }
   byUnit.set(id, unit);
   return unit;
 }
@@ -44,11 +49,12 @@ const pairs = read("data-pairs").map(makePair);
 const units = read("data-units").map(makeUnit);
 
 function makeHaystack(pair) {
-  const words = [pair.caseId, pair.agent, pair.kind, pair.got ?? "", pair.was ? `was:${pair.was}` : ""];
+  const words = [pair.caseId, pair.agent, pair.kind, pair.got ?? "", pair.was ? `was:${pair.was}` : "", pair.prompt];
   if (pair.flaky) words.push("flaky");
   if (pair.late) words.push("timed out timeout");
-  for (const name of ["why", "failure", "error"]) if (pair.more[name]) words.push(pair.more[name]);
+  for (const name of ["why", "short", "failure", "error"]) if (pair.more[name]) words.push(pair.more[name]);
   for (const name of ["missing", "disallowed", "loaded"]) words.push(...(pair.more[name] ?? []));
+  for (const skill of pair.skills) words.push(numbered.skills[skill]);
   if (pair.units.length) words.push(pair.units[0].category);
   pair.text = words.join("\n").toLowerCase();
 }
@@ -70,8 +76,9 @@ const cases = [];
   cases.sort((a, b) => a.row - b.row || (a.caseId < b.caseId ? -1 : 1));
 }
 
-const filter = { words: [], status: "", provider: "", mark: "", kind: "" };
-const shown = { pairs: [], changes: [], units: [], cases: [] };
+const filter = { words: [], status: "", provider: "", skill: "", mark: "", kind: "" };
+const shown = { pairs: [], changes: [], groups: [], units: [], cases: [] };
+const ofSkill = (one) => !filter.skill || one.skills.includes(Number(filter.skill));
 
 function passes(pair) {
   return (
@@ -79,6 +86,7 @@ function passes(pair) {
     (!filter.provider || pair.agent === filter.provider) &&
     (!filter.status || (pair.got ?? "none") === filter.status) &&
     (!filter.mark || pair[filter.mark]) &&
+    ofSkill(pair) &&
     filter.words.every((word) => pair.text.includes(word))
   );
 }
@@ -87,7 +95,7 @@ function passes(pair) {
 function passesUnit(unit) {
   if (filter.status && unit.status !== filter.status) return false;
   if (unit.pair) return unit.pair.shown || (filter.status && passesBut(unit.pair));
-  return !filter.kind && !filter.mark && (!filter.provider || unit.agent === filter.provider) &&
+  return !filter.kind && !filter.mark && (!filter.provider || unit.agent === filter.provider) && ofSkill(unit) &&
     filter.words.every((word) => `${unit.caseId}\n${unit.agent}`.toLowerCase().includes(word));
 }
 
@@ -100,12 +108,38 @@ function passesBut(pair) {
 }
 
 const isFiltered = () =>
-  Boolean(filter.words.length || filter.status || filter.provider || filter.mark || filter.kind);
+  Boolean(filter.words.length || filter.status || filter.provider || filter.skill || filter.mark || filter.kind);
+
+// Rows that say the same for the same cause stand together, as one that opens where they are many.
+const GROUPED_FROM = 4;
+const groups = new Map();
+function groupChanges(changes) {
+  const found = new Map();
+  for (const pair of changes) {
+    const key = pair.more.cause || pairKey(pair.caseId, pair.agent);
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(pair);
+  }
+  return [...found].map(([key, own]) => {
+    if (own.length < GROUPED_FROM) return { pairs: own };
+    if (!groups.has(key)) groups.set(key, { open: false, isGroup: true });
+    return Object.assign(groups.get(key), { pairs: own });
+  });
+}
+
+// The rows of the list: groups of some size have a row of their own before their pairs.
+function listChanges() {
+  return shown.groups.flatMap((group) =>
+    !group.isGroup ? group.pairs : group.open ? [group, ...group.pairs] : [group]);
+}
 
 function applyFilter() {
   for (const pair of pairs) pair.shown = passes(pair);
   shown.pairs = pairs.filter((pair) => pair.shown);
-  shown.changes = shown.pairs.filter((pair) => !pair.quiet);
+  // Red ones stand first, whatever wrote the delta.
+  const changes = shown.pairs.filter((pair) => !pair.quiet);
+  shown.groups = groupChanges([...changes.filter((pair) => pair.gates), ...changes.filter((pair) => !pair.gates)]);
+  shown.changes = shown.groups.flatMap((group) => group.pairs);
   shown.units = units.filter(passesUnit);
   shown.cases = cases.filter((one) => {
     for (const pair of one.cells.values()) if (pair.shown) return true;

@@ -3,7 +3,8 @@
 const OVERSCAN = 8;
 const isNarrow = matchMedia("(max-width: 640px)");
 
-// `columns` are {title, width, narrow, class, stop}, widths in pixels, none for what is left;
+// `columns` are {title, width, narrow, part, class, stop}, widths in pixels or as a part of the
+// table, none for what is left;
 // `rowOf(item, index)` builds the cells of a row.
 // Rows are equally high; the header stays in sight. Arrow keys move among rows, Enter opens one.
 function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
@@ -23,8 +24,8 @@ function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
   // Widths are given, not measured: the rows in sight change, and the columns must not.
   function layOut() {
     const wide = columns.map((column) => (isNarrow.matches ? column.narrow : null) ?? column.width);
-    [...columnGroup.children].forEach((column, index) => { column.style.width = wide[index] ? `${wide[index]}px` : "auto"; });
-    table.style.minWidth = `${wide.reduce((sum, width) => sum + (width ?? 240), 0)}px`;
+    [...columnGroup.children].forEach((column, index) => { column.style.width = wide[index] ? `${wide[index]}px` : columns[index].part ? `${columns[index].part * 100}%` : "auto"; });
+    table.style.minWidth = `${wide.reduce((sum, width) => sum + (width ?? 220), 0)}px`;
     if (tall && isNarrow.matches) table.style.minWidth = "";
   }
 

@@ -14,7 +14,7 @@ const openPair = (pair, from) => go(pairHash(pair), from);
 const openUnit = (unit, from) => go(unitHash(unit), from);
 
 const views = {
-  changes: { title: "Changes", make: () => makeChanges(openPair), items: () => shown.changes },
+  changes: { title: "Changes", make: () => makeChanges(openPair), items: listChanges },
   matrix: { title: "Matrix", make: () => makeMatrix(openPair), items: () => shown.cases, legend: true },
   units: { title: "Units", make: () => makeUnits(openUnit), items: () => shown.units },
   timeline: { title: "Timeline", make: () => makeTimeline(openUnit), items: () => shown.units },
@@ -70,7 +70,7 @@ function refilter() {
   requestAnimationFrame(() => {
     asked = false;
     filter.words = byId("find").value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const name of ["status", "provider", "mark"]) filter[name] = byId(name).value;
+    for (const name of ["status", "provider", "skill", "mark"]) filter[name] = byId(name).value;
     for (const chip of byId("kinds").children) chip.setAttribute("aria-pressed", String(chip.dataset.kind === filter.kind));
     applyFilter();
     views[viewName].widget.update(views[viewName].items());
@@ -80,9 +80,11 @@ function refilter() {
 
 function makeFilter() {
   byId("provider").append(...meta.agents.map((agent) => make("option", { value: agent }, oneLine(agent))));
-  for (const id of ["find", "status", "provider", "mark"]) byId(id).addEventListener("input", refilter);
-  for (const kind of meta.kinds) {
-    if (!meta.counts[kind]) continue;
+  const skills = numbered.skills.map((name, number) => [oneLine(name), number]).sort(([one], [other]) => (one < other ? -1 : 1));
+  byId("skill").append(...skills.map(([name, number]) => make("option", { value: String(number) }, name)));
+  byId("skill").parentElement.hidden = !skills.length;
+  for (const id of ["find", "status", "provider", "skill", "mark"]) byId(id).addEventListener("input", refilter);
+  for (const kind of new Set(pairs.map((pair) => pair.kind))) {
     const chip = make("button", { type: "button", class: `chip k-${kind.toLowerCase().replace(" ", "-")}`, "data-kind": kind, "aria-pressed": "false" }, sign(glyphs[kind] ?? "·"), `${kind} `, make("b", {}, meta.counts[kind].toLocaleString("en")));
     chip.addEventListener("click", () => {
       filter.kind = filter.kind === kind ? "" : kind;
@@ -93,10 +95,11 @@ function makeFilter() {
     byId("kinds").append(chip);
   }
   byId("clear").addEventListener("click", clearFilter);
+  byId("more").addEventListener("click", () => byId("more").setAttribute("aria-expanded", String(byId("more").getAttribute("aria-expanded") !== "true")));
 }
 
 function clearFilter() {
-  for (const id of ["find", "status", "provider", "mark"]) byId(id).value = "";
+  for (const id of ["find", "status", "provider", "skill", "mark"]) byId(id).value = "";
   filter.kind = "";
   refilter();
 }
@@ -206,18 +209,25 @@ function loadTheme() {
 // --- print: the changes that match the filter, as a plain table -------------------------
 
 const PRINTED = 400;
+function printedRow(group) {
+  const first = plainest(group);
+  const names = group.isGroup ? group.pairs.map((pair) => `${pair.caseId} on ${pair.agent}`).join(", ") : "";
+  return make("tr", {}, make("td", {}, pairBadge(first), ...marksOf(first)),
+    make("th", { scope: "row" }, ...(group.isGroup ? [`${count(group.pairs.length, "pair", "pairs")}: `, said(names)]
+      : [said(first.caseId), " on ", said(first.agent), make("span", { class: "prompt" }, said(first.prompt))])),
+    make("td", {}, said([group.isGroup && first.more.error || first.more.short, ...(first.more.noise ?? [])].join("; "))));
+}
 addEventListener("beforeprint", () => {
-  const rows = shown.changes.slice(0, PRINTED);
-  const title = rows.length < shown.changes.length ? `The first ${rows.length} of ${shown.changes.length} rows that changed` : "What changed";
+  const rows = shown.groups.flatMap((group) => (group.isGroup ? [group] : group.pairs.map((pair) => ({ pairs: [pair] }))));
+  const printed = rows.slice(0, PRINTED);
+  const title = printed.length < rows.length ? `The first ${printed.length} of ${rows.length} rows that changed` : "What changed";
   byId("print").replaceChildren(make("table", {}, make("caption", {}, title),
-    make("thead", {}, make("tr", {}, ...["Word", "Case", "Provider", "Expected → got", "Why"].map((name) => make("th", { scope: "col" }, name)))),
-    make("tbody", {}, ...rows.map((pair) => make("tr", {}, make("td", {}, pairBadge(pair), ...marksOf(pair)), make("th", { scope: "row" }, said(pair.caseId)),
-      make("td", {}, said(pair.agent)), make("td", {}, `${statusWord[pair.was] ?? "–"} → ${statusWord[pair.got] ?? "–"}`), make("td", {}, said(pair.more.why ?? "")))))));
+    make("thead", {}, make("tr", {}, ...["What", "Case and provider", "Why"].map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, ...printed.map(printedRow))));
 });
 addEventListener("afterprint", () => byId("print").replaceChildren());
 
 loadTheme();
-if (isNarrow.matches) byId("about").open = false;
 makeTabs();
 makeFilter();
 applyFilter();

@@ -9,10 +9,8 @@ const words = (list) => (list?.length ? make("span", { class: "words" }, ...list
 const loads = (list, inside) => (list?.length ? make("span", { class: "words" },
   ...list.map((name) => (inside?.includes(name) ? make("span", {}, code(name), make("span", { class: "sub" }, " in a sub-agent")) : code(name)))) : null);
 
-function command(name, text) {
-  if (!text) return null;
-  const shown = make("code", {}, said(text));
-  const button = make("button", { type: "button", class: "quiet", "aria-label": `Copy the command: ${name}` }, "Copy");
+function copyButton(label, text, shown) {
+  const button = make("button", { type: "button", class: "quiet", "aria-label": `Copy ${label}` }, "Copy");
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text);
@@ -23,7 +21,14 @@ function command(name, text) {
     }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
-  return make("div", { class: "command" }, make("span", { class: "sub" }, name), make("pre", { tabindex: "0", "aria-label": name }, shown), button);
+  return button;
+}
+
+function command(name, text) {
+  if (!text) return null;
+  const shown = make("code", {}, said(text));
+  return make("div", { class: "command" }, make("span", { class: "sub" }, name), make("pre", { tabindex: "0", "aria-label": name }, shown),
+    copyButton(`the command: ${name}`, text, shown));
 }
 
 // Text with the places of some tokens marked.
@@ -71,6 +76,23 @@ function transcript(lines, tokens) {
   return make("div", {}, make("h4", {}, "Transcript around the hits"), make("ol", { class: "lines", tabindex: "0", "aria-label": "Transcript around the hits" }, ...rows));
 }
 
+// Where the transcripts lie: a link, and the path for readers who have moved the report.
+const streamWord = { stdout: "standard output", stderr: "standard error" };
+function transcriptFiles(unit) {
+  const [number, ...streams] = unit.transcripts;
+  const folder = numbered.folders[number];
+  if (!folder) return fact("Transcript", "none is kept: the agent printed nothing, or it was not started");
+  const files = streams.map((stream) => {
+    const [name, path] = [`${unit.id}.${stream}`, code(`${folder.path}/${unit.id}.${stream}`)];
+    return make("li", {}, folder.link ? make("a", { href: `${folder.link}/${encodeURIComponent(name)}` }, streamWord[stream]) : streamWord[stream],
+      path, copyButton(`the path of the ${streamWord[stream]}`, `${folder.path}/${name}`, path));
+  });
+  const list = make("ul", { class: "files" }, ...files);
+  if (!folder.artifact) return fact("Transcript", list);
+  return fact("Transcript", list, make("p", { class: "hint" }, "These files are in the artifact ", code(folder.artifact),
+    " of the run. The links work where this report and that artifact are unpacked side by side."), command("Download both", meta.download));
+}
+
 function fold(title, text) {
   return text ? make("details", {}, make("summary", {}, title), make("pre", { tabindex: "0", "aria-label": title }, make("bdi", {}, visible(text)))) : null;
 }
@@ -83,12 +105,12 @@ function usageText(usage) {
 
 const shell = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-function unitSection(unit, isTarget) {
+function unitSection(unit, isTarget, pair) {
   const more = unit.more ?? {};
   const tokens = (more.hits ?? []).map((hit) => hit[0]);
   return make("section", { class: `unit${isTarget ? " target" : ""}`, id: isTarget ? "target" : null },
     make("h3", {}, `Trial ${unit.trial} `, unitBadge(unit), unit.late ? make("span", { class: "mark" }, "timed out") : null),
-    more.error ? make("p", { class: "error" }, said(more.error)) : null,
+    more.error && more.error !== pair?.more.error ? make("p", { class: "error" }, said(more.error)) : null,
     make("dl", { class: "facts" },
       fact("Failure", unit.failure ? code(unit.failure) : null),
       fact("Outcome", said(unit.outcome), make("span", { class: "sub" }, more.ended_by ? oneLine(`; ended by ${more.ended_by}`) : "", typeof unit.exit === "number" ? `; exit code ${unit.exit}` : "")),
@@ -99,6 +121,7 @@ function unitSection(unit, isTarget) {
       fact("Category", unit.category ? said(unit.category) : null),
       fact("Missing", words(more.missing)), fact("Disallowed", words(more.disallowed)), fact("Loaded", loads(more.loaded, more.subagent)),
       fact("Survivors", words(more.survivors)), fact("Unit", code(unit.id))),
+    make("dl", { class: "facts wide" }, transcriptFiles(unit)),
     more.notes?.length ? make("ul", { class: "notes" }, ...more.notes.map((note) => make("li", {}, said(note)))) : null,
     more.hits?.length ? make("h4", {}, "Evidence") : null, evidence(more.hits),
     transcript(more.lines, tokens),
@@ -107,43 +130,41 @@ function unitSection(unit, isTarget) {
     unit.more ? null : make("p", { class: "hint" }, "This unit passed. A report of this size does not hold its evidence; see results.json."));
 }
 
-// What the skills that were wanted, and those that took the prompt, say about when to use them.
-const bareName = (token) => {
-  const parts = String(token).split(/[/\\]/);
-  if (parts.length > 1 && parts.at(-1).toLowerCase() === "skill.md") parts.pop();
-  return parts.at(-1).split(":").pop().toLowerCase();
-};
-
-function purposes(pair) {
-  const wanted = new Set((pair.more.missing ?? []).map(bareName));
-  const used = new Set([...(pair.more.disallowed ?? []), ...(pair.more.loaded ?? [])].map(bareName));
-  const known = meta.skills.filter(([name, agents]) => agents.includes(pair.agent) && (wanted.has(bareName(name)) || used.has(bareName(name))));
-  if (pair.got !== "fail" || !known.length) return null;
-  known.sort(([one], [other]) => wanted.has(bareName(other)) - wanted.has(bareName(one)));
-  return make("div", { class: "purposes" }, make("h3", {}, "What the skills say"), make("dl", { class: "facts" },
-    ...known.map(([name, , text]) => make("div", {},
-      make("dt", {}, wanted.has(bareName(name)) ? "Wanted" : "Used"), make("dd", {}, code(name), " ", said(text))))));
-}
-
-function pairSections(pair) {
+function describeResult(pair) {
   const more = pair.more;
+  const noise = more.noise ?? [];
   return [
-    make("p", { class: "why" }, said(more.why ?? (pair.got ? `${statusWord[pair.got]}, as expected` : "has no result"))),
+    make("p", { class: "why" }, said(more.short ?? (pair.got ? `${statusWord[pair.got]}, as expected` : "has no result"))),
+    noise.length ? make("ul", { class: "noise" }, ...noise.map((one) => make("li", {}, said(one)))) : null,
+    pair.prompt ? make("blockquote", { class: "prompt", "aria-label": "Prompt" }, said(pair.prompt)) : null,
     make("dl", { class: "facts" },
       fact("Expected", statusWord[pair.was] ?? "nothing: no baseline entry"),
-      fact("Got", statusWord[pair.got] ?? "no result", pair.trials > 1 ? make("span", { class: "sub" }, `; ${pair.passed} of ${pair.trials} trials passed`) : null),
-      fact("Gate", pair.gates ? "this row makes it red" : "does not make it red"),
-      fact("Failure", more.failure ? code(more.failure) : null),
-      fact("Case", sourceLink(pair))),
-    more.not_alike?.length ? make("ul", { class: "notes" }, ...more.not_alike.map((note) => make("li", {}, said(note)))) : null,
-    pair.units.length ? null : make("div", {}, more.error ? make("p", { class: "error" }, said(more.error)) : null,
-      more.missing?.length ? make("dl", { class: "facts" }, fact("Missing", words(more.missing))) : null, evidence(more.proofs?.map(([token, tier, place, proof]) => [token, tier, "–", place, proof]))),
-    more.prompt ? make("dl", { class: "facts" }, fact("Prompt", said(more.prompt))) : null,
-    purposes(pair),
-    more.fix ? make("p", { class: "fix" }, make("strong", {}, "Fix it: "), said(more.fix)) : null,
-    command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept),
+      fact("Got", statusWord[pair.got] ?? "no result", more.failure ? make("span", { class: "sub" }, ", ", code(more.failure)) : null),
+      fact("Gate", pair.gates ? "this row makes it red" : "does not make it red")),
+    pair.row ? make("dl", { class: "facts wide" }, fact("Case", sourceLink(pair))) : null,
+    more.why && more.why !== more.short && !more.why.startsWith("expected ") ? make("p", { class: "hint" }, said(more.why)) : null,
+    more.error ? make("p", { class: "error" }, said(more.error)) : null,
   ];
 }
+
+function describeSteps(pair) {
+  const more = pair.more;
+  const steps = [more.fix ? make("p", { class: "fix" }, make("strong", {}, "Fix: "), said(more.fix)) : null,
+    command("Run it again", more.rerun), command(pair.kind === "IMPROVEMENT" ? "Lock it in" : "Accept it", more.accept),
+    more.accepting ? make("p", { class: "hint" }, said(more.accepting)) : null].filter(Boolean);
+  return steps.length ? make("section", {}, make("h3", {}, "What to do"), ...steps) : null;
+}
+
+// A report that was made without the results has the delta's own evidence.
+function describeAlone(pair) {
+  if (pair.units.length) return null;
+  const more = pair.more;
+  return make("section", {}, more.missing?.length ? make("dl", { class: "facts" }, fact("Missing", words(more.missing))) : null,
+    evidence(more.proofs?.map(([token, tier, place, proof]) => [token, tier, "–", place, proof])),
+    pair.id ? make("p", { class: "hint" }, "This report was made without the results. The transcript lies beside them: ", code(`transcripts/${pair.id}.stdout`)) : null);
+}
+
+const pairSections = (pair) => [...describeResult(pair), describeEdits(pair), describeSteps(pair), describeAlone(pair)];
 
 function openPage(dialog, target, step, close) {
   const pair = target.pair ?? (target.caseId !== undefined && target.units ? target : null);
@@ -158,7 +179,7 @@ function openPage(dialog, target, step, close) {
     make("div", { class: "moves" }, button("Previous", "↑", () => step(-1)), button("Next", "↓", () => step(1)), button("Close", "✕", close)));
   const body = make("div", { class: "body" },
     ...(pair ? pairSections(pair) : one ? [make("p", { class: "hint" }, "This unit's pair has no row in the delta.")] : [make("p", {}, "This report has no pair or unit at this address.")]),
-    ...trials.map((trial) => unitSection(trial, trials.length > 1 && trial === unit)));
+    ...trials.map((trial) => unitSection(trial, trials.length > 1 && trial === unit, pair)));
   dialog.replaceChildren(head, body);
   if (!dialog.open) dialog.showModal();
   title.focus();

@@ -3,27 +3,53 @@
 const cell = (attributes, ...children) => make("td", { role: "gridcell", ...attributes }, ...children);
 const stopCell = (attributes, ...children) => make("th", { scope: "row", role: "rowheader", tabindex: "-1", "data-stop": true, ...attributes }, ...children);
 
+// A cell of two lines; each is cut where it has no room.
+const twoLines = (first, second) => make("div", { class: "lines-2" }, make("div", {}, ...first), make("div", { class: "sub" }, ...second));
+const caseCell = (hash, one, second, attributes = {}) => stopCell({ class: "c-case", ...attributes },
+  twoLines([make("a", { href: hash, tabindex: "-1" }, said(one.caseId)), make("span", { class: "on" }, " on ", said(one.agent))], second));
+
+// The pair of a group that says the cause in the fewest words.
+const plainest = (group) => group.pairs.reduce((best, pair) => ((pair.more.error ?? "").length < (best.more.error ?? "").length ? pair : best));
+
+function groupCells(group) {
+  const first = plainest(group);
+  const names = [...new Set(group.pairs.map((pair) => pair.agent))];
+  const many = new Set(group.pairs.map((pair) => pair.caseId)).size;
+  const causes = [first.more.error, first.more.short, first.more.why].filter(Boolean);
+  return [
+    cell({ class: "c-word" }, pairBadge(first)),
+    stopCell({ class: "c-case", "aria-expanded": String(group.open) },
+      twoLines([make("strong", {}, sign(group.open ? "▾" : "▸"), ` ${count(group.pairs.length, "pair", "pairs")}`)],
+        [`${count(many, "case", "cases")} on `, said(names.slice(0, 6).join(", ")), names.length > 6 ? ` and ${names.length - 6} more` : ""])),
+    cell({ class: "c-why", title: oneLine(causes[0]) }, twoLines([said(causes[0])], [said(first.more.fix ?? causes[1] ?? "")])),
+  ];
+}
+
 function makeChanges(open) {
-  return makeList({
-    label: "What changed", height: 40, tall: 84, open,
+  const list = makeList({
+    label: "What changed", height: 68, tall: 146,
     empty: "No changed row matches the filter.",
     columns: [
-      { title: "Word", class: "c-word", width: 230 }, { title: "Case", class: "c-case", stop: true, width: 240 },
-      { title: "Provider", class: "c-agent", width: 120 }, { title: "Expected → got", class: "c-got", width: 155 }, { title: "Why", class: "c-why" },
+      { title: "What", class: "c-word", width: 168 }, { title: "Case and provider", class: "c-case", stop: true, part: 0.38 },
+      { title: "Why", class: "c-why" },
     ],
-    rowOf: (pair) => [
+    rowOf: (pair) => pair.isGroup ? groupCells(pair) : [
       cell({ class: "c-word" }, pairBadge(pair), ...marksOf(pair)),
-      stopCell({ class: "c-case" }, make("a", { href: pairHash(pair), tabindex: "-1" }, said(pair.caseId))),
-      cell({ class: "c-agent" }, said(pair.agent)),
-      cell({ class: "c-got" }, `${statusWord[pair.was] ?? "–"} → ${statusWord[pair.got] ?? "–"}`),
-      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, said(pair.more.short ?? pair.more.why ?? "")),
+      caseCell(pairHash(pair), pair, [said(pair.prompt)]),
+      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, twoLines([said(pair.more.short ?? pair.more.why ?? "")], [said([...(pair.more.noise ?? []), ...(pair.got === "infra_error" && pair.more.error ? [pair.more.error] : [])].join("; "))])),
     ],
+    open: (item, target) => {
+      if (!item.isGroup) return open(item, target);
+      item.open = !item.open;
+      return list.update(listChanges());
+    },
   });
+  return list;
 }
 
 const unitOrders = {
   status: (unit) => ({ fail: 0, infra_error: 1 })[unit.status] ?? 2,
-  case: (unit) => unit.caseId, agent: (unit) => unit.agent,
+  case: (unit) => `${unit.caseId}\u0000${unit.agent}`,
   ms: (unit) => -unit.ms, cost: (unit) => -(unit.cost ?? -1), start: (unit) => (Number.isFinite(unit.start) ? unit.start : Infinity),
 };
 
@@ -32,13 +58,12 @@ function makeUnits(open) {
   const heads = [];
   let given = [];
   const columns = [
-    { title: "Status", by: "status", class: "c-word", width: 130 }, { title: "Case", by: "case", class: "c-case", stop: true, width: 290 },
-    { title: "Provider", by: "agent", class: "c-agent", width: 120 }, { title: "Trial", class: "number", width: 70 },
-    { title: "Time", by: "ms", class: "number", width: 110 }, { title: "Cost", by: "cost", class: "number", width: 100 },
-    { title: "Started", by: "start", class: "number", width: 110 }, { title: "How it ended", class: "c-why" },
+    { title: "Status", by: "status", class: "c-word", width: 190 }, { title: "Case and provider", by: "case", class: "c-case", stop: true },
+    { title: "Time", by: "ms", class: "number", width: 126 }, { title: "Cost", by: "cost", class: "number", width: 126 },
+    { title: "Started", by: "start", class: "number", width: 126 },
   ];
   const list = makeList({
-    label: "Units", height: 36, tall: 80, open, columns, empty: "No unit matches the filter.",
+    label: "Units", height: 54, tall: 102, open, columns, empty: "No unit matches the filter.",
     head: (column) => {
       const head = make("th", { scope: "col", role: "columnheader", class: column.class, "data-by": column.by }, column.by
         ? make("button", { type: "button", on: { click: () => sort(column.by) } }, column.title)
@@ -47,14 +72,11 @@ function makeUnits(open) {
       return head;
     },
     rowOf: (unit) => [
-      cell({ class: "c-word" }, unitBadge(unit)),
-      stopCell({ class: "c-case" }, make("a", { href: unitHash(unit), tabindex: "-1" }, said(unit.caseId))),
-      cell({ class: "c-agent" }, said(unit.agent)),
-      cell({ class: "number c-trial" }, String(unit.trial)),
+      cell({ class: "c-word" }, twoLines([unitBadge(unit), unit.late ? make("span", { class: "mark" }, "timed out") : null].filter(Boolean), [said(unit.failure ?? unit.outcome)])),
+      caseCell(unitHash(unit), unit, [`trial ${unit.trial}`]),
       cell({ class: "number c-time" }, duration(unit.ms)),
       cell({ class: "number c-cost" }, money(unit.cost)),
       cell({ class: "number c-start" }, clock(unit.start)),
-      cell({ class: "c-why" }, said(unit.failure ?? unit.outcome), unit.late ? make("span", { class: "mark" }, "timed out") : null),
     ],
   });
   function sorted() {

@@ -177,10 +177,10 @@ function median(numbers) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-function share(part, whole, text) {
+function share(part, whole, ...text) {
   const bar = make("span", { class: "share", "aria-hidden": "true" });
   bar.style.width = `${Math.round((whole ? part / whole : 0) * 72)}px`;
-  return make("td", { class: "number" }, text, bar);
+  return make("td", { class: "number" }, ...text, bar);
 }
 
 function makeTotals() {
@@ -192,14 +192,13 @@ function makeTotals() {
     const slowest = own.reduce((best, unit) => (best && best.ms >= unit.ms ? best : unit), null);
     const spent = costs.length ? costs.reduce((sum, one) => sum + one, 0) : null;
     const time = times.reduce((sum, one) => sum + one, 0);
+    const results = ["pass", "fail", "infra_error"].filter(of).map((status) => `${of(status).toLocaleString("en")} ${statusWord[status]}`);
     return make("tr", {},
       make("th", { scope: "row" }, said(agent),
         make("span", { class: "sub" }, said([...listOf(meta.cli_versions, agent), ...listOf(meta.models, agent)].join(", ")))),
-      make("td", { class: "number" }, own.length.toLocaleString("en")),
-      make("td", { class: "number" }, of("pass").toLocaleString("en")), make("td", { class: "number" }, of("fail").toLocaleString("en")), make("td", { class: "number" }, of("infra_error").toLocaleString("en")),
-      share(time, most.time, duration(time)), make("td", { class: "number" }, duration(median(times))),
-      make("td", { class: "number" }, slowest ? make("a", { href: unitHash(slowest) }, duration(slowest.ms)) : "–"),
-      share(spent ?? 0, most.cost, money(spent)));
+      make("td", {}, count(own.length, "unit", "units"), make("span", { class: "sub" }, results.join(", "))),
+      share(time, most.time, make("span", { class: "label" }, "Agent time "), duration(time), make("span", { class: "sub" }, `median ${duration(median(times))}, slowest `, slowest ? make("a", { href: unitHash(slowest) }, duration(slowest.ms)) : "–")),
+      share(spent ?? 0, most.cost, make("span", { class: "label" }, "Cost "), money(spent)));
   }
   return {
     element,
@@ -212,10 +211,10 @@ function makeTotals() {
       const sum = (own, pick) => own.reduce((total, unit) => total + (pick(unit) ?? 0), 0);
       const all = [...groups.values()];
       const most = { time: Math.max(0, ...all.map((own) => sum(own, (unit) => unit.ms))), cost: Math.max(0, ...all.map((own) => sum(own, (unit) => unit.cost))) };
-      const heads = ["Provider", "Units", "Pass", "Fail", "Infra error", "Agent time", "Median", "Slowest", "Cost reported"];
+      const heads = ["Provider", "Units", "Agent time", "Cost reported"];
       element.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Time and cost" }, make("table", {},
         make("caption", {}, "Time and cost of each provider, of the units that match the filter"),
-        make("thead", {}, make("tr", {}, ...heads.map((title, index) => make("th", { scope: "col", class: index ? "number" : null }, title)))),
+        make("thead", {}, make("tr", {}, ...heads.map((title, index) => make("th", { scope: "col", class: index > 1 ? "number" : null }, title)))),
         make("tbody", {}, ...[...groups].map(([agent, own]) => row(agent, own, most))))),
       make("p", { class: "hint" }, "Cost is what the agents' command lines reported; some report none. The Units view sorts by time and cost."));
     },

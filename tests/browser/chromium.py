@@ -19,6 +19,9 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 HOW_TO_GET = "apt-get install -y chromium fonts-noto-color-emoji fonts-dejavu-core"
+VIEWS = ("changes", "matrix", "units", "timeline", "totals")
+WIDTHS = ((390, 844), (860, 900), (1400, 900))
+"""A phone, half a screen and a whole one."""
 SCREENSHOTS = "ROUTING_ACTION_SCREENSHOTS"
 """Names the folder that keeps the screenshots; else they stay in pytest's temporary folder."""
 
@@ -80,3 +83,14 @@ def keep_screenshot(page: Page, name: str, folder: Path) -> Path:
     path = kept / f"{name}.png"
     page.screenshot(path=path)
     return path
+
+
+def settled(page: Page) -> None:
+    """Wait for two frames: one that works, one that shows."""
+    page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+
+
+def show(page: Page, view: str) -> None:
+    """Turn to a view of the report."""
+    page.click(f"#tab-{view}")
+    settled(page)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from routing_action.corpus.baseline import Status
 from routing_action.gate.model import Delta, DeltaProof, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.results.model import UsageTotals
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
 from tests.support.report_values import (
@@ -25,11 +26,13 @@ MANY = 30_000
 RED_UNIT = unit_id(3)
 
 
-def write(folder: Path, name: str, delta: Delta, records: list[UnitRecord]) -> Path:
+def write(
+    folder: Path, name: str, delta: Delta, records: list[UnitRecord], place: RunLinks = PLACE
+) -> Path:
     """The report as a file."""
     path = folder / f"{name}.html"
     with path.open("w", encoding="utf-8") as out:
-        write_html(out, delta, records, PLACE)
+        write_html(out, delta, records, place, folder=folder)
     return path
 
 
@@ -65,6 +68,62 @@ def write_mixed(folder: Path) -> Path:
         make_record(6, case_id="limited", agent="codex", status="infra_error"),
     ]  # fmt: skip
     return write(folder, "mixed", make_delta(*rows, notes=("a note of the delta",)), records)
+
+
+SKILLS = (
+    DeltaSkill(
+        name="foo", agents=("codex",), path=".claude/skills/foo/SKILL.md",
+        description="Use when blue gadgets are built, and write what is needed.",
+        before="Use when gadgets are built or checked, and write what is needed.",
+    ),
+    DeltaSkill(
+        name="taker", agents=("codex",), path=".claude/skills/taker/SKILL.md",
+        description="Use for any gadget.",
+    ),
+)  # fmt: skip
+
+
+def write_taken(folder: Path, batch: str = "a batch", report: str = "reports") -> Path:
+    """A red pair whose prompt another skill took after an edit, with its transcripts on disk."""
+    rows = (
+        make_entry("gone", "claude", kind=DeltaKind.REMOVED, got=None, was=Status.PASS),
+        make_regression(loaded_skills=("taker",), trials=3, line=9, unit_run_id=RED_UNIT,
+                        failure_kind="missing_required"),
+        make_entry("red", "claude", line=9),
+        make_entry("other", "claude", line=12),
+    )  # fmt: skip
+    transcripts = folder / batch / "transcripts"
+    transcripts.mkdir(parents=True)
+    (folder / report).mkdir(exist_ok=True)
+    files = tuple(str(transcripts / f"{RED_UNIT}.{stream}") for stream in ("stdout", "stderr"))
+    for file in files:
+        Path(file).write_text(f"the text of {Path(file).suffix}\n", encoding="utf-8")
+    failed = make_record(3, agent="codex", case_id="red", status="fail", expected_skill="foo",
+                         loaded_skills=("taker",))  # fmt: skip
+    records = [
+        replace(failed, transcripts=files),
+        make_record(1, case_id="red", expected_skill="foo", loaded_skills=("foo",)),
+        make_record(2, case_id="other", expected_skill="bar", loaded_skills=("kit:bar",)),
+    ]
+    delta = make_delta(*rows, skills=SKILLS, prompts={
+        "red": "Please check the blue gadget and write what is needed.",
+        "other": "Something else altogether.",
+    })  # fmt: skip
+    return write(folder / report, "taken", delta, records)
+
+
+def write_outage(folder: Path) -> Path:
+    """60 pairs that could not be measured for one reason, and one that broke."""
+    rows = [make_regression(line=2)]
+    records = []
+    for number in range(60):
+        name, error = f"case-{number:02d}", f"429 on request {number}: try again in {number} s"
+        rows.append(make_entry(name, kind=DeltaKind.REGRESSION, gates=True, failure_kind="quota",
+                               got=Status.INFRA_ERROR, error=error, line=number + 3,
+                               why="expected pass, got infra_error (quota)", passed=0))  # fmt: skip
+        records.append(make_record(number + 1, case_id=name, status="infra_error", error=error,
+                                   failure_kind="quota", outcome="quota"))  # fmt: skip
+    return write(folder, "outage", make_delta(*rows), records)
 
 
 def write_many(folder: Path) -> Path:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import keep_screenshot, open_page, start_browser
+from tests.browser.chromium import VIEWS, WIDTHS, keep_screenshot, open_page, settled, show
 from tests.browser.reports import RED_UNIT, write, write_hostile, write_many, write_mixed
 from tests.live.clis import install_packages
 from tests.support.report_values import HOSTILE, make_delta, make_entry, make_record
@@ -17,15 +16,8 @@ from tests.support.report_values import HOSTILE, make_delta, make_entry, make_re
 # One browser and one large report serve all of them.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser")]
 
-VIEWS = ("changes", "matrix", "units", "timeline", "totals")
 MOST_NODES = 5000
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with start_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -41,16 +33,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def focused(page: Page) -> str:
     """The text of the element that has the focus."""
     return str(page.evaluate("document.activeElement.textContent"))
-
-
-def settled(page: Page) -> None:
-    """Wait for two frames: one that works, one that shows."""
-    page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
-
-
-def show(page: Page, view: str) -> None:
-    page.click(f"#tab-{view}")
-    settled(page)
 
 
 def test_it_opens_from_disk_and_asks_for_nothing_else(browser: Browser, mixed: Path) -> None:
@@ -72,7 +54,7 @@ def test_without_scripts_verdict_and_changes_are_there(browser: Browser, mixed: 
         page = watched.page
         expect(page.locator("h1")).to_have_text("Routing gate failed")
         expect(page.locator(".static tbody tr")).to_have_count(7)
-        expect(page.locator(".static")).to_contain_text("expected pass, got fail")
+        expect(page.locator(".static")).to_contain_text("wanted foo, got no skill; failed 2 of 2")
         expect(page.locator("#app")).to_be_hidden()
 
 
@@ -164,7 +146,8 @@ def test_a_link_leads_to_a_unit_with_its_evidence(browser: Browser, mixed: Path)
     with open_page(browser, mixed, address=f"#unit={RED_UNIT}") as watched:
         text = watched.page.locator("#page").inner_text()
         for expected in (
-            "red on codex", "REGRESSION", "expected pass, got fail", "cases.json:9",
+            "red on codex", "REGRESSION", "wanted foo, got no skill", "failed 2 of 2",
+            "Prompt of red.", "cases.json:9",
             "routing-action run --agents codex --case-id red", "it said no",
             "tier 3, too weak", "no hit", "I could load foo", "▶ 4", "line 4 of foo",
             "$0.2500", "10 in", "a note", "Trial 1", "Trial 2",
@@ -304,7 +287,7 @@ def test_thirty_thousand_results_make_few_elements(browser: Browser, many: Path)
         assert watched.errors == []
 
 
-@pytest.mark.parametrize("size", [(1280, 900), (400, 850)])
+@pytest.mark.parametrize("size", WIDTHS)
 def test_the_page_never_scrolls_sideways(
     browser: Browser, mixed: Path, size: tuple[int, int]
 ) -> None:
@@ -344,7 +327,7 @@ def find_barriers(page: Page) -> list[Any]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [(1280, 900), (400, 850)])
+@pytest.mark.parametrize("size", WIDTHS)
 def test_no_view_has_a_barrier_that_axe_knows(
     browser: Browser, mixed: Path, axe: str, scheme: str, size: tuple[int, int], tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routing_action.errors import UsageError
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.report.terminal.plain_lines import PlainLines
 from tests.rendering.samples import PLACE, red
 from tests.support.builders import read

@@ -14,7 +14,7 @@ import pytest
 from routing_action.errors import HarnessError
 from routing_action.files.removal import remove_tree
 from routing_action.github.publication import RunLinks
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.report.markdown import render_comment
 from routing_action.results.batch_folder import render_results
 from routing_action.run.workspace.template import (

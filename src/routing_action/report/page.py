@@ -168,7 +168,12 @@ def _sum_up(words: Iterable[str]) -> Told:
 
 def _download(place: RunLinks) -> str:
     """GitHub CLI's command that fetches the results of the run into the folder RESULTS."""
+    command = download_command(place)
+    return f"{command} --pattern 'routing-results-*' --dir RESULTS" if command else ""
+
+
+def download_command(place: RunLinks) -> str:
+    """GitHub CLI's command that fetches all artifacts of the run, side by side; "" without one."""
     if not (place.repository and _RUN_ID.fullmatch(place.run_id)):
         return ""
-    where = f"{place.run_id} --repo {shlex.quote(place.repository)}"
-    return f"gh run download {where} --pattern 'routing-results-*' --dir RESULTS"
+    return f"gh run download {place.run_id} --repo {shlex.quote(place.repository)}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.files.atomic import stream_atomically, write_atomically
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.model import Delta
 from routing_action.github.publication import CheckOutput, RunLinks
 from routing_action.report.check import build_check, check_name
 from routing_action.report.escape import code_block
-from routing_action.report.html import write_html
+from routing_action.report.html.write import write_html
 from routing_action.report.junit import write_junit
 from routing_action.report.markdown import (
     COMMENT_BYTES,
@@ -112,9 +115,24 @@ def write_html_file(
 
     def draw(overrides: Path | None) -> None:
         with stream_atomically(file) as out:
-            write_html(out, delta, stream_units(results), place, overrides=overrides)
+            units, folder = stream_units(results), file.parent
+            source = name_source(delta, () if place.run_id else results)
+            write_html(out, delta, units, place, source, folder=folder, overrides=overrides)
 
     return prefer_overrides(draw, templates)[1]
+
+
+def name_source(delta: Delta, results: Sequence[Path]) -> str:
+    """Where the results are, as options of `baseline update` behind its first `--from`.
+
+    With the case file and the baseline, where it would look for others. A workflow run's own paths
+    are of no use to a reader, who fetches its results into a folder.
+    """
+    source = " --from ".join(shlex.quote(str(path)) for path in results) or "RESULTS"
+    files = (delta.cases_file, delta.baseline.path)
+    if files in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
+        return source
+    return source + " --cases-file {} --baseline {}".format(*map(shlex.quote, files))
 
 
 def write_junit_file(file: Path, delta: Delta, place: RunLinks, results: Sequence[Path]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,10 +45,14 @@ class TranscriptLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitRecord:
-    """A unit with what its transcript shows around the hits; empty where nothing is known."""
+    """A unit with what its transcript shows around the hits; empty where nothing is known.
+
+    `transcripts` are the files of its standard output and standard error that hold anything.
+    """
 
     row: UnitResult
     lines: tuple[TranscriptLine, ...] = ()
+    transcripts: tuple[str, ...] = ()
 
 
 def stream_units(paths: Sequence[Path]) -> Iterator[UnitRecord]:
@@ -63,7 +68,7 @@ def stream_units(paths: Sequence[Path]) -> Iterator[UnitRecord]:
             is_shown = row.status is not Status.PASS and budget > 0
             lines = read_lines(file, row) if is_shown else ()
             budget -= sum(len(line.text) for line in lines)
-            yield UnitRecord(row, lines)
+            yield UnitRecord(row, lines, find_transcripts(file, row))
 
 
 def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...]:
@@ -81,6 +86,23 @@ def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...
             return tuple(_lines_around(file, wanted[:MAX_HITS]))
     except (OSError, DocumentError):
         return ()
+
+
+def find_transcripts(results_file: Path, row: UnitResult) -> tuple[str, ...]:
+    """The transcripts of a row that lie beside results.json and hold anything, links aside."""
+    folder = results_file.parent / TRANSCRIPTS
+    if not _ID.fullmatch(row.unit_run_id) or folder.is_symlink():
+        return ()
+    start = f"{folder}/{row.unit_run_id}"
+    return tuple(path for path in (f"{start}.stdout", f"{start}.stderr") if _holds_text(path))
+
+
+def _holds_text(path: str) -> bool:
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
 
 
 def _lines_around(file: BinaryIO, wanted: list[int]) -> Iterator[TranscriptLine]:

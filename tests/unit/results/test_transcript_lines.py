@@ -9,7 +9,7 @@ import pytest
 from routing_action.results import transcript_lines
 from routing_action.results.batch_folder import render_results
 from routing_action.results.model import UnitResult
-from routing_action.results.transcript_lines import read_lines, stream_units
+from routing_action.results.transcript_lines import find_transcripts, read_lines, stream_units
 from tests.support.report_values import make_record
 from tests.support.result_rows import make_hit, make_results, make_row, unit_id
 
@@ -131,3 +131,32 @@ def test_units_that_do_not_pass_come_with_their_lines(tmp_path: Path) -> None:
     failed, passed = stream_units([make_batch(tmp_path, "fail", "pass")])
     assert [line.number for line in failed.lines] == [1, 2, 3, 4]
     assert passed.lines == ()
+
+
+def test_each_unit_names_its_transcripts_that_hold_anything(tmp_path: Path) -> None:
+    """A link to a file that is empty, or not there, would help nobody."""
+    file = make_batch(tmp_path, "fail", "pass", "fail")
+    folder = tmp_path / "transcripts"
+    (folder / f"{unit_id(1)}.stderr").write_text("no such model", encoding="utf-8")
+    (folder / f"{unit_id(2)}.stderr").touch()
+    (folder / f"{unit_id(3)}.stdout").unlink()
+    found = [[Path(one).name for one in unit.transcripts] for unit in stream_units([file])]
+    assert found == [
+        [f"{unit_id(1)}.stdout", f"{unit_id(1)}.stderr"],
+        [f"{unit_id(2)}.stdout"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("name", ["../secret", "", "\x00", unit_id(1)])
+def test_no_transcript_is_named_that_an_artifact_made_up(name: str, tmp_path: Path) -> None:
+    """Neither an id that is a path nor a link leads anywhere."""
+    (tmp_path / "secret.stdout").write_bytes(TEN)
+    (tmp_path / "transcripts").mkdir()
+    (tmp_path / "transcripts" / f"{unit_id(1)}.stdout").symlink_to(tmp_path / "secret.stdout")
+    assert find_transcripts(tmp_path / "results.json", row(5, name=name)) == ()
+    (tmp_path / "real").mkdir()
+    make_folder(tmp_path / "real", TEN)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "transcripts").symlink_to(tmp_path / "real" / "transcripts")
+    assert find_transcripts(tmp_path / "elsewhere" / "results.json", row(5, name=name)) == ()
