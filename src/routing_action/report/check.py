@@ -89,9 +89,8 @@ def _tell(
         if row.got is Status.FAIL:
             yield from (say(suspect.sentence) for suspect in list_suspects(delta, row))
             yield from (say(sentence) for sentence in describe_rest(delta, row))
-        yield from (
-            f"{label}: {text}" for label, text in list_steps(delta, row, place=place, group=group)
-        )
+        for label, text in list_steps(delta, row, place=place, group=group):
+            yield "\n".join(map(printable, f"{label}: {text}".split("\n")))
 
 
 def _annotation(group: Sequence[DeltaEntry], path: str, told: Iterable[str]) -> Annotation:

@@ -51,6 +51,17 @@ def test_a_staged_skill_stands_in_for_the_trees_own(tmp_path: Path) -> None:
     assert {path for _, _, path, _ in rows} == {f"{p.skill_folders[0]}/foo" for p in PROVIDERS}
 
 
+def test_a_staged_skill_tells_where_it_was_taken_from(tmp_path: Path) -> None:
+    """So that a report can name the file to edit."""
+    write(tmp_path / "tree/.claude/skills/own", "Own.")
+    write(tmp_path / "new/foo", "New.")
+    found = find_offered(tmp_path / "tree", PROVIDERS, find_skills(tmp_path / "new"))
+    assert {one.name: one.staged_from for one in found} == {
+        "foo": (tmp_path / "new/foo").as_posix(),
+        "own": "",
+    }
+
+
 def test_a_description_is_one_line_of_bounded_length_and_may_be_missing(tmp_path: Path) -> None:
     """A file that no reader of YAML would take still has its place in the list."""
     write(tmp_path / ".claude/skills/long", "x" * 5000)
