@@ -93,7 +93,7 @@ def test_every_red_pair_is_an_error_on_its_line_before_anything_else(tmp_path: P
         assert f":{line_of(gate, case)}: {case} on codex: expected pass, got fail" in error
     assert errors[-1].startswith("::error title=routing gate::Routing gate failed: 12 regressions")
     text = "\n".join(log)
-    assert "REGRESSION  codex:case-3: expected pass, got fail" in text
+    assert "\nREGRESSION codex:case-3: expected pass, got fail" in text
     assert f"comment: {ADDRESSES['ROUTING_COMMENT_URL']}" in log
     assert f"report: {ADDRESSES['ROUTING_REPORT_URL']}" in log
     (command,) = re.findall(r"^measure all again: (.*)$", text, re.MULTILINE)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_line import FAKE_CLAUDE, Finished, Project, loads
+from tests.support.printed import find_commands
 
 RED = {**loads("red"), "prompt": "mention:foo"}
 SELECTION = frozenset(
@@ -38,9 +39,8 @@ def project(tmp_path: Path) -> Project:
 
 def rerun(project: Project, done: Finished) -> Finished:
     """Paste the printed line of the red case."""
-    lines = [line.strip() for line in done.stdout.splitlines() if " rerun " in f" {line.strip()} "]
-    (line,) = {one for one in lines if one.endswith(" red")}
-    words = shlex.split(line.removeprefix("rerun"))
+    (line,) = {one for one in find_commands(done.stdout, "rerun") if one.endswith(" red")}
+    words = shlex.split(line)
     assert words[:2] == ["routing-action", "run"]
     return project.call(*words[1:])
 

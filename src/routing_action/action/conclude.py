@@ -15,6 +15,7 @@ from routing_action.gate.deltas import DELTA_FILE, read_delta
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import code_span, cut, printable
+from routing_action.report.reasons import describe_cause, describe_trials, say
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.report.view import find_headline
@@ -70,5 +71,7 @@ def _name_pair(step: Step, delta: Delta, row: DeltaEntry) -> None:
     file = printable(os.path.relpath(delta.cases_file, step.root))
     place = {"file": file, "line": str(row.line or 1)}
     where = f"{file}:{row.line}" if row.line else file
-    message = f"{where}: {pair}: {printable(row.why)}"
+    trials = describe_trials(row)
+    told = f"{say(describe_cause(row))}{f' ({trials})' if trials else ''}"
+    message = f"{where}: {pair}: {printable(told)}"
     step.say("error", cut(message, _MESSAGE), title=f"{row.kind.value}: {pair}", **place)

@@ -11,7 +11,7 @@ from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
 
 DELTA_FILE = "delta.json"
 MAX_DELTA_BYTES = 256 * 2**20
-_REMEDY = "write it again: `routing-action compare --results-dir DIR --output FILE`"
+_REMEDY = "write it again: `routing-action compare`"
 
 
 def read_delta(path: Path) -> Delta:

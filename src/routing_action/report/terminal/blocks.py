@@ -137,7 +137,8 @@ class Blocks:
         if accept := accept_command(join_rows(group), self.results or "", self.place):
             label = "lock in" if row.kind is DeltaKind.IMPROVEMENT else "accept"
             yield from command(label, accept, width)
-        if row.gates and (note := describe_acceptance(self.delta, row)):
+        note = describe_acceptance(self.delta, row) if accept or row.accepted else ""
+        if row.gates and note:
             yield from labelled("", note, width)
 
     def _rerun(self, row: DeltaEntry, cases: Sequence[str]) -> str:

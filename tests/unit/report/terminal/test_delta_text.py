@@ -182,7 +182,9 @@ def test_a_quiet_delta_says_that_nothing_changed() -> None:
         policy=Policy(),
         now=NOW,
     )
-    assert "Routing is as expected, partial" in render_comment(same, RunLinks())
+    assert "Routing is as expected where it was measured, partial" in render_comment(
+        same, RunLinks()
+    )
     assert "provider-baseline.json, the checked-in file" in render_delta_text(same, ConsoleStyle())
 
 
@@ -246,8 +248,8 @@ INFRA = {
     [
         (DeltaKind.REGRESSION, INFRA, 2, ["rerun    ./test.sh --agents claude"]),
         (DeltaKind.REGRESSION, {"got": Status.FAIL, "timed_out": True, "gates": True}, 2, []),
-        (DeltaKind.UNDECLARED, {"gates": True, "was": None}, 1, ["--cases c0,c1"]),
-        (DeltaKind.IMPROVEMENT, {"was": Status.FAIL}, 1, ["--cases c0,c1"]),
+        (DeltaKind.UNDECLARED, {"gates": True, "was": None}, 1, ["baseline update --from BATCH "]),
+        (DeltaKind.IMPROVEMENT, {"was": Status.FAIL}, 1, ["baseline update --from BATCH "]),
         (DeltaKind.REMOVED, {"gates": True, "got": None, "why": "put it back"}, 1, []),
         (DeltaKind.MISSING, {"gates": True, "got": None, "why": "no result"}, 1, []),
         (DeltaKind.NEW, {"was": None, "why": "is new: pass, as expected"}, 1, []),
@@ -298,11 +300,14 @@ def test_what_was_left_out_of_the_selection_is_not_run_again() -> None:
 @pytest.mark.parametrize(
     ("before", "expected"),
     [
-        ({}, ["edited   this change edits neither description"]),
+        (
+            {},
+            ["edited   This change edits neither summarising-commits nor"],
+        ),
         (
             {"writing-release-notes": "Use for changelogs."},
             [
-                "edited   the description of writing-release-notes",
+                "edited   This change edits the description of writing-release-notes",
                 "           - Use for changelogs.",
                 "           + Use when a release is being prepared",
             ],
@@ -310,7 +315,7 @@ def test_what_was_left_out_of_the_selection_is_not_run_again() -> None:
         (
             {"summarising-commits": "", "writing-release-notes": "Use for changelogs."},
             [
-                "edited   the description of summarising-commits",
+                "edited   This change adds summarising-commits",
                 "           - (nothing)",
                 "           - Use for changelogs.",
             ],
@@ -327,7 +332,8 @@ def test_a_red_pair_shows_what_the_change_did_to_the_descriptions(
     )
     rows = [samples.regression()]
     text = render_delta_text(
-        samples.make(rows, Conclusion.FAILURE, (), skills=skills), ConsoleStyle()
+        samples.make(rows, Conclusion.FAILURE, (), skills=skills, edits_known=True),
+        ConsoleStyle(),
     )
     for line in expected:
         assert line in text
