@@ -21,7 +21,7 @@ _GREEDY = (
     "Finds tests that fail only sometimes and makes them steady. Use when the same test passes "
     "and fails without any change, or when commits of a version that goes out tomorrow changed it."
 )
-_WIDTH, _HEIGHT = 880, 640
+_WIDTH, _HEIGHT = 880, 758
 _PAGE = """<!doctype html><meta charset="utf-8"><style>{css}
 body {{ margin: 0 }} .markdown-body {{ padding: 16px 24px }}</style>
 <div class="markdown-body">{html}</div>"""
