@@ -78,6 +78,22 @@ def test_nothing_is_said_of_edits_that_were_undone_after_the_run(repository: Rep
     assert "measured in a checkout with uncommitted edits" in shown
 
 
+def test_the_comment_names_the_batch_and_the_proof_of_what_took_the_prompt(
+    repository: Repository,
+) -> None:
+    """Its commands can be pasted; what has nothing to offer is left out."""
+    repository.write(STEAL)
+    measure(repository)
+    made = judge(repository, "--format", "comment")
+    shown = call(repository, "report", "--format", "comment").stdout
+    for comment in (made, " ".join(shown.split())):
+        assert "--from tests/agent-routing/artifacts/" in comment
+        assert "RESULTS" not in comment
+        assert "Run again, or accept several at once" not in comment
+        assert "Found for `writing-notes`: tier 1, loaded instead, load at stdout" in comment
+        assert "Kind:" not in comment
+
+
 @pytest.mark.parametrize("commits", [True, False])
 def test_a_replay_tells_the_edited_description_and_its_file(
     repository: Repository, *, commits: bool
