@@ -51,8 +51,8 @@ def render_delta_text(
     for note in find_notes(delta):
         lines += wrap(f"note: {printable(note)}", width, indent="  ")
     for one in delta.measured_with:
-        note = wrap(f"note: {printable(one)}", width, indent="  ")
-        lines += note if len(note) <= _NOTE_LINES else [*note[: _NOTE_LINES - 1], "  …"]
+        told = wrap(f"note: {printable(one)}", width, indent="  ")
+        lines += told if len(told) <= _NOTE_LINES else [*told[: _NOTE_LINES - 1], "  …"]
     changed = changed_rows(delta)
     partly = {one.agent for one in delta.left_out}
     whole = frozenset(delta.run_commands) - partly
