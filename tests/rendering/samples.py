@@ -193,7 +193,9 @@ def same_cause(count: int = 60) -> Delta:
               error=f"402 You have no quota left (request id 4f1c{n:04x}9a)", passed=0)
         for n in range(count)
     ]  # fmt: skip
-    return make([*rows, *quiet()], Conclusion.FAILURE, (f"{count} regressions",))
+    return make(
+        [*rows, *quiet()], Conclusion.FAILURE, (f"{count} pairs could not be measured (quota)",)
+    )
 
 
 def twelve() -> Delta:
@@ -201,7 +203,7 @@ def twelve() -> Delta:
     names = ("draft-the-announcement", "notes-from-tags", "triage-crash-of-the-night-build")
     red_rows = [regression(name, agent) for name in names for agent in AGENTS]
     new = [
-        entry("explain-gate", agent, DeltaKind.NEW, why="is new: pass, as expected", line=21)
+        entry("explain-gate", agent, DeltaKind.NEW, why="new: passes, as declared", line=21)
         for agent in AGENTS
     ]
     better = entry("notes-of-a-fix", "codex", DeltaKind.IMPROVEMENT, was=Status.FAIL, line=99,
@@ -221,7 +223,7 @@ def green() -> Delta:
 def new_coverage() -> Delta:
     """New cases: most hold what they declare, one does not, one is not declared at all."""
     new = [
-        entry("explain-gate", agent, DeltaKind.NEW, why="is new: pass, as expected", line=21)
+        entry("explain-gate", agent, DeltaKind.NEW, why="new: passes, as declared", line=21)
         for agent in AGENTS
     ]
     worse = entry("explain-tiers", "codex", DeltaKind.NEW, gates=True, got=Status.FAIL, line=27,
@@ -239,7 +241,7 @@ def new_coverage() -> Delta:
 def no_baseline() -> Delta:
     """The merge base has no baseline file."""
     rows = [
-        entry(row.case_id, row.agent, DeltaKind.NEW, why="is new: pass, as expected", line=row.line)
+        entry(row.case_id, row.agent, DeltaKind.NEW, why="new: passes, as declared", line=row.line)
         for row in quiet()
     ]
     baseline = BASELINE.model_copy(update={"present": False, "edited": True})
@@ -327,7 +329,7 @@ def huge(count: int, text: str) -> Delta:
         )
         for n in range(count)
     ]  # fmt: skip
-    return make(rows, Conclusion.FAILURE, (f"{count} regressions",))
+    return make(rows, Conclusion.FAILURE, (f"{count} pairs could not be measured (quota)",))
 
 
 def filled(text: str) -> Delta:

@@ -21,7 +21,7 @@ from routing_action.cli.options import (
     split_list,
     stdout_style,
 )
-from routing_action.cli.place import from_here, name_results, program_here
+from routing_action.cli.place import folder_of, from_here, name_results, program_here
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.files.atomic import write_atomically
@@ -34,7 +34,7 @@ from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.terminal.delta_text import render_delta_text
-from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
+from routing_action.results.batch_folder import TRANSCRIPTS
 from routing_action.results.find import list_batches
 from routing_action.results.measured import MeasuredBatch
 
@@ -197,18 +197,12 @@ def _write_beside(batches: Sequence[MeasuredBatch], text: str) -> None:
 
 def _name_source(results: Sequence[Path], cases: Path, baseline: Path) -> str:
     """What was judged, as options of `baseline update` behind its first --from."""
-    source = " --from ".join(shlex.quote(from_here(_folder_of(path))) for path in results)
+    source = " --from ".join(shlex.quote(from_here(folder_of(path))) for path in results)
     named = (os.path.relpath(cases), os.path.relpath(baseline))
     if named not in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
         typed = (shlex.quote(from_here(path)) for path in (cases, baseline))
         source += " --cases-file {} --baseline {}".format(*typed)
     return source
-
-
-def _folder_of(path: Path) -> Path:
-    """A batch by its folder, which is shorter to read than its results.json."""
-    is_batch = path.name == RESULTS_FILE and (path.parent / TRANSCRIPTS).is_dir()
-    return path.parent if is_batch else path
 
 
 def _find(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -220,5 +214,5 @@ def _shown(delta: Delta, output_format: str, source: str) -> str:
     if output_format == "comment":
         from routing_action.report.markdown import render_comment  # noqa: PLC0415
 
-        return render_comment(delta, RunLinks())
+        return render_comment(delta, RunLinks(results=source))
     return render_delta_text(delta, stdout_style(os.environ), source) + "\n"

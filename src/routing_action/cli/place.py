@@ -20,7 +20,7 @@ from routing_action.errors import UsageError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.deltas import DELTA_FILE
 from routing_action.report.escape import printable
-from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT, RESULTS_FILE
+from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT, RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.find import list_batches
 from routing_action.results.rerun import RUN_PROGRAM, run_program
 
@@ -97,6 +97,12 @@ def from_here(path: Path) -> str:
     if full.is_relative_to(here):
         return str(full.relative_to(here))
     return os.path.relpath(full, here) if full.is_relative_to(Path.cwd()) else str(path)
+
+
+def folder_of(path: Path) -> Path:
+    """A batch by its folder, which is shorter to read than its results.json."""
+    is_batch = path.name == RESULTS_FILE and (path.parent / TRANSCRIPTS).is_dir()
+    return path.parent if is_batch else path
 
 
 def program_here() -> str:

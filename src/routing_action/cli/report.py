@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from routing_action.cli.options import (
     stdout_style,
     templates_option,
 )
-from routing_action.cli.place import find_delta, from_here
+from routing_action.cli.place import find_delta, folder_of, from_here
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.deltas import DELTA_FILE, read_delta
 from routing_action.gate.model import Delta
@@ -23,6 +24,7 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import (
     HTML_FILE,
     JUNIT_FILE,
+    name_source,
     render_all,
     write_html_file,
     write_junit_file,
@@ -75,6 +77,8 @@ def command(
     results = results or _find_results(file)
     delta = read_delta(file)
     place = read_context(os.environ).links("routing")
+    batches = [Path(from_here(folder_of(path))) for path in results]
+    place = replace(place, results=name_source(delta, batches))
     if folder is not None:
         _warn(write_reports(delta, folder, place, results=results, templates=templates))
         click.echo(str(folder))
@@ -125,7 +129,7 @@ def _write_file(
 
 def _render(output_format: str, delta: Delta, place: RunLinks, templates: Path | None) -> str:
     if output_format == "text":
-        return render_delta_text(delta, stdout_style(os.environ)) + "\n"
+        return render_delta_text(delta, stdout_style(os.environ), place=place) + "\n"
     rendered, warnings = render_all(delta, place, templates)
     _warn(warnings)
     return rendered.summary if output_format == "summary" else rendered.comment[0]

@@ -11,7 +11,7 @@ from typing import Any
 from routing_action.agents.provider import Provider
 from routing_action.corpus.baseline import find_entry
 from routing_action.corpus.cases_file import Corpus
-from routing_action.corpus.influences import Influence
+from routing_action.corpus.influences import Influence, find_influence
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
 from routing_action.gate.edits.earlier_cases import judge_edited_cases
@@ -99,7 +99,8 @@ def build_delta(
             DeltaLeftOut(case_id=case_id, agent=agent) for case_id, agent in comparison.left_out
         ),
         edits=change.edits,
-        edits_known=change.is_known,
+        edits_known=change.is_known
+        and (bool(policy.commit) or not _was_undone(measurement, change)),
         measured_with=list_conditions(
             (batch.options for batch in measurement.latest), change.uncommitted
         ),
@@ -118,6 +119,13 @@ def build_delta(
             for row in comparison.rows
         ),
     )
+
+
+def _was_undone(measurement: Measurement, change: Change) -> bool:
+    """Whether something was measured that was edited, and is now neither edited nor committed."""
+    told = {*change.uncommitted, *(edit.path for edit in change.edits)}
+    measured = {path for batch in measurement.latest for path in batch.options.uncommitted}
+    return any(find_influence(path, {}) for path in measured - told)
 
 
 def _unasked(tree: Tree) -> tuple[str, ...]:

@@ -128,6 +128,7 @@ def judge(
             corpus,
             history,
             {**_name_commands(batches), **named},
+            at_desk=asked.policy.commit is None,
         )
         if is_change
         else Change(),

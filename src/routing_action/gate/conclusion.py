@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Pair, Status
-from routing_action.gate.rules import Comparison, DeltaKind
-from routing_action.gate.wording import count
+from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow
+from routing_action.gate.wording import count, name_few
 from routing_action.results.measured import MEASURED_FLOOR
 
 
@@ -71,19 +71,27 @@ _NOUNS = {
 }
 
 
+CLAIMS = (DeltaKind.REGRESSION, DeltaKind.NEW)
+"""Words that blame the change, which nobody can where a pair could not be measured."""
+
+
 def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate:
     """Red for any gating row or error; neutral where something was not measured; else green.
 
     Also red where too little was measured, whatever the baseline expects of it. `doubt` says
     what was left out that can have changed; empty where nothing was.
     """
-    red: Counter[DeltaKind] = Counter(row.kind for row in comparison.rows if row.gates)
+    gating = [row for row in comparison.rows if row.gates]
+    lost = [row for row in gating if row.kind in CLAIMS and row.got is Status.INFRA_ERROR]
+    red = Counter(row.kind for row in gating)
+    red.subtract(row.kind for row in lost)
     kinds = Counter(row.kind for row in comparison.rows)
     if policy.fail_on_infra and kinds[DeltaKind.INFRA]:
         red[DeltaKind.INFRA] = kinds[DeltaKind.INFRA]
     if policy.unmeasured_fails and kinds[DeltaKind.UNMEASURED]:
         red[DeltaKind.UNMEASURED] = kinds[DeltaKind.UNMEASURED]
-    reasons = (*comparison.errors, *(_count(red[kind], kind) for kind in DeltaKind if red[kind]))
+    counted = (_count(red[kind], kind) for kind in DeltaKind if red[kind])
+    reasons = (*comparison.errors, *counted, *_count_lost(lost))
     if reasons:
         return Gate(Conclusion.FAILURE, reasons)
     if lack := _find_lack(comparison):
@@ -111,6 +119,15 @@ def is_enough(got: Iterable[Status | None]) -> bool:
     found = [status for status in got if status]
     known = len(found) - found.count(Status.INFRA_ERROR)
     return known > 0 and known >= MEASURED_FLOOR * len(found)
+
+
+def _count_lost(rows: Sequence[DeltaRow]) -> Iterator[str]:
+    """How many pairs could not be measured though they should, and why."""
+    if rows:
+        found = (row.measured.row.failure_kind if row.measured else None for row in rows)
+        kinds = name_few(dict.fromkeys(kind for kind in found if kind))
+        cause = f" ({kinds})" if kinds else ""
+        yield f"{count(len(rows), 'pair')} could not be measured{cause}"
 
 
 def _count(number: int, kind: DeltaKind) -> str:

@@ -29,6 +29,9 @@ class DeltaProof(_Model):
     proof_line: str
 
 
+UNKNOWN = "too large to be shown here, or a submodule"
+"""The summary of an edit whose content is not known."""
+
 EditKind = Literal["added", "removed", "edited", "renamed"]
 
 

@@ -25,10 +25,11 @@ from routing_action.corpus.skill_edits import (
 from routing_action.errors import RoutingActionError
 from routing_action.gate.baselines import MAX_BASELINE_BYTES, parse_baseline
 from routing_action.gate.edits.find import name_files, names_in
+from routing_action.gate.edits.here import read_here
 from routing_action.gate.histories import History
 from routing_action.gate.wording import count, name_few
 from routing_action.git.base_commit import BaseCommit
-from routing_action.git.changes import Read, Tree, follow_links, list_worktree
+from routing_action.git.changes import Read, Tree, follow_links
 from routing_action.git.command import require_work_tree
 from routing_action.results.model import Results, UnitResult
 
@@ -60,13 +61,7 @@ def find_moved_cases(
     """
     cases, top = measured.corpus.cases, require_work_tree(root)
     named = names_in(top, root, measured.named)
-    here, contents = list_worktree(top, lambda path: find_influence(path, named) is not None)
-
-    def read(blobs: Iterable[str]) -> dict[str, bytes]:
-        wanted = set(blobs)
-        known = {blob: contents[blob] for blob in wanted & contents.keys()}
-        return {**history.read_blobs(wanted - known.keys(), MAX_BASELINE_BYTES), **known}
-
+    here, read = read_here(top, named, history, MAX_BASELINE_BYTES)
     after = follow_links(here, read)
     found: dict[str, str] = {}
     for sha in (commit.sha, *commit.others):

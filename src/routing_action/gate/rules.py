@@ -229,10 +229,13 @@ def _decide_new(
         return DeltaKind.UNDECLARED, True, "has results but no baseline entry"
     kind, why = _table(declared, measured, tree)
     worse = kind is DeltaKind.REGRESSION
-    text = f"is new and worse than it declares: {why}" if worse else f"is new: {why}"
-    return DeltaKind.NEW, worse, text
+    if worse:
+        return DeltaKind.NEW, True, f"new and worse than it declares: {why}"
+    told = f"{_DOES[measured.status]}, as declared" if kind is DeltaKind.OK else why
+    return DeltaKind.NEW, False, f"new: {told}"
 
 
+_DOES = {Status.PASS: "passes", Status.FAIL: "fails", Status.INFRA_ERROR: "is not measured"}
 _LOST = "was selected but has no result; run it again, and look for the leg that lost it"
 _ALLOWED = "; this is allowed for "
 

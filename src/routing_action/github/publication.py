@@ -41,7 +41,8 @@ class RunLinks:
     `server_url` has no slash at its end, `repository` is `owner/name`, `sha` is the commit whose
     files links show (a pull request's head), `key` tells apart the comments and check runs of
     several gates in one repository, `report_url` leads to the artifact with the HTML report,
-    `docs_url` to the folder of this project's documentation, without a slash at its end.
+    `docs_url` to the folder of this project's documentation, without a slash at its end. `results`
+    is where the results of no run are, as options of `baseline update` behind its first `--from`.
     """
 
     server_url: str = ""
@@ -53,6 +54,7 @@ class RunLinks:
     key: str = "routing"
     report_url: str = ""
     docs_url: str = ""
+    results: str = ""
 
     @property
     def run_url(self) -> str:

@@ -15,8 +15,9 @@ from routing_action.report.escape import cut, printable
 from routing_action.report.markdown import Renderer, cut_bytes
 from routing_action.report.page_rows import group_rows
 from routing_action.report.reasons import describe_cause, index_passing, list_noise, say
+from routing_action.report.steps import list_steps
 from routing_action.report.suspects import describe_rest, list_suspects
-from routing_action.report.view import changed_rows, find_headline, list_steps
+from routing_action.report.view import changed_rows, find_headline, find_word
 
 CHECK_BYTES = 60_000
 _TITLE_LIMIT = 255
@@ -106,7 +107,7 @@ def _annotation(group: Sequence[DeltaEntry], path: str, told: Iterable[str]) -> 
         start_line=line,
         end_line=line,
         level=_level(row),
-        title=cut(f"{row.kind.value}: {printable(who)} on {printable(agents)}", _TITLE_LIMIT),
+        title=cut(f"{find_word(row).value}: {printable(who)} on {printable(agents)}", _TITLE_LIMIT),
         message=cut_bytes("\n".join((*told, *names)), _MESSAGE_BYTES),
         raw_details=cut_bytes("\n".join(_details(row)), _DETAILS_BYTES),
     )

@@ -37,30 +37,29 @@ def show_change(before: str, after: str, limit: int) -> tuple[str, str]:
 
 
 def draw_diff(before: str, after: str, limit: int) -> str:
-    """Both texts as a unified diff, sentence by sentence, in short lines.
+    """Both texts as a unified diff in short lines; see `compare_sentences`."""
+    return "\n".join(
+        f"{sign} {line}"
+        for sign, sentence in compare_sentences(before, after, limit)
+        for line in textwrap.wrap(sentence, _DIFF_WIDTH, break_on_hyphens=False) or [""]
+    )
+
+
+def compare_sentences(before: str, after: str, limit: int) -> Iterator[tuple[str, str]]:
+    """The sentences of both texts, each with ` `, `-` or `+` as in a unified diff.
 
     Each text has about `limit` characters, and signs as `show_change` shows them.
     """
     old, new = (_split_sentences(text) for text in show_change(before, after, limit))
-    lines: list[str] = []
     for kind, start, end, to_start, to_end in difflib.SequenceMatcher(
         None, old, new, autojunk=False
     ).get_opcodes():
-        if kind == "equal":
-            lines += _wrap(old[start:end], " ")
-        else:
-            lines += (*_wrap(old[start:end], "-"), *_wrap(new[to_start:to_end], "+"))
-    return "\n".join(lines)
+        yield from ((" " if kind == "equal" else "-", one) for one in old[start:end])
+        yield from (("+", one) for one in new[to_start:to_end] if kind != "equal")
 
 
 def _split_sentences(text: str) -> list[str]:
     return [part for line in text.splitlines() for part in _SENTENCE_ENDS.split(line) if part]
-
-
-def _wrap(sentences: list[str], sign: str) -> Iterator[str]:
-    for sentence in sentences:
-        for line in textwrap.wrap(sentence, _DIFF_WIDTH) or [""]:
-            yield f"{sign} {line}"
 
 
 def mark_signs(text: str) -> str:
@@ -115,16 +114,28 @@ def _shorten(before: str, after: str, limit: int) -> tuple[str, str]:
     )
     if not (old and new):
         return _keep_ends(before, limit), _keep_ends(after, limit)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    groups = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    room = max(_LEAST, limit // max(1, len(groups)) - 2 * _AROUND)
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    groups = sum(code[0] != "equal" for code in codes)
+    room = max(_LEAST, limit // max(1, groups) - 2 * _AROUND)
     parts: tuple[list[str], list[str]] = ([], [])
-    for _, start, end, to_start, to_end in groups:
-        lead = "".join(old[max(0, start - 8) : start])[-_AROUND:]
-        tail = "".join(old[end : end + 8])[:_AROUND]
-        for own, middle in zip(parts, (old[start:end], new[to_start:to_end]), strict=True):
-            own.append(f"{lead}{_keep_ends(''.join(middle), room)}{tail}")
-    return " … ".join(parts[0]), " … ".join(parts[1])
+    for kind, start, end, to_start, to_end in codes:
+        texts = "".join(old[start:end]), "".join(new[to_start:to_end])
+        if kind == "equal":
+            both = _keep_near(texts[0], has_left=start > 0, has_right=end < len(old))
+            texts = both, both
+        else:
+            texts = _keep_ends(texts[0], room), _keep_ends(texts[1], room)
+        for own, text in zip(parts, texts, strict=True):
+            own.append(text)
+    return "".join(parts[0]), "".join(parts[1])
+
+
+def _keep_near(text: str, *, has_left: bool, has_right: bool) -> str:
+    """Of a text that stays the same the words beside the differences on its two sides."""
+    if len(text) <= 2 * _AROUND + 3:
+        return text
+    left = _begin(text, _AROUND) if has_left else ""
+    return f"{left} … {_end(text, _AROUND)}" if has_right else f"{left} …"
 
 
 def _keep_ends(text: str, limit: int) -> str:
@@ -132,4 +143,17 @@ def _keep_ends(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = max(1, (limit - 3) // 2)
-    return f"{text[:half]} … {text[-half:]}"
+    return f"{_begin(text, half)} … {_end(text, half)}"
+
+
+def _begin(text: str, length: int) -> str:
+    """The first words; a single word that is longer is cut."""
+    head = text[:length]
+    words = head if text[length].isspace() else head.rpartition(" ")[0]
+    return words if words.strip() else head
+
+
+def _end(text: str, length: int) -> str:
+    tail = text[-length:]
+    words = tail if text[-length - 1].isspace() else tail.partition(" ")[2]
+    return words if words.strip() else tail

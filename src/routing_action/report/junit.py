@@ -19,7 +19,8 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.edits import edit_lines, name_edit
 from routing_action.report.escape import cut, printable
 from routing_action.report.reasons import describe_before, describe_trials
-from routing_action.report.view import describe_part, list_steps
+from routing_action.report.steps import list_steps
+from routing_action.report.view import describe_part
 from routing_action.results.transcript_lines import UnitRecord
 
 _MAX_OUT = 64 * 2**10

@@ -18,16 +18,15 @@ from routing_action.gate.wording import format_duration
 from routing_action.github.publication import RunLinks
 from routing_action.report.page_rows import Values, build_rows, find_mark
 from routing_action.report.reasons import Told
+from routing_action.report.steps import accept_command, join_rows, rerun_commands
 from routing_action.report.view import (
-    accept_command,
     cell_text,
     changed_rows,
+    count_words,
     describe_part,
     find_agents,
     find_outcome,
     find_title,
-    join_rows,
-    rerun_commands,
 )
 
 _MOST_AGENTS = 20
@@ -80,7 +79,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
 
 def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
     """How many pairs have a word of the delta, and where that word is explained."""
-    for kind, number in delta.counts.items():
+    for kind, number in count_words(delta).items():
         url = place.docs_page(f"reference/delta-words.md#{kind.value.lower().replace(' ', '-')}")
         yield {"kind": kind.value, "number": number, "url": url}
 

@@ -22,19 +22,21 @@ from routing_action.report.reasons import (
     describe_cause,
     index_passing,
     list_noise,
+    list_proofs,
+    list_takers,
     list_wanted,
     say,
 )
 from routing_action.report.remedies import build_fix
-from routing_action.report.suspects import describe_rest, list_suspects
-from routing_action.report.view import (
+from routing_action.report.steps import (
     MOST_IN_COMMAND,
-    accept_command,
+    accept_rows,
     can_accept,
     describe_acceptance,
-    join_rows,
     rerun_commands,
 )
+from routing_action.report.suspects import describe_rest, list_suspects
+from routing_action.report.view import find_word
 
 Values: TypeAlias = dict[str, Any]
 """Values by the names that templates know them by."""
@@ -117,6 +119,7 @@ def _row(
     cases = list(dict.fromkeys(one.case_id for one in group))
     noise = list_noise(row, passing) if len(cases) == 1 else ()
     return own | {
+        "kind": find_word(row),
         "cases": cases,
         "agents": list(dict.fromkeys(one.agent for one in group)),
         "mark": find_mark(row),
@@ -156,7 +159,7 @@ def _commands(delta: Delta, group: Sequence[DeltaEntry], place: RunLinks) -> Val
         "fix": Told(fix),
         "remedy": say(fix),
         "rerun": rerun_commands(delta, group) if row.got or row.kind in _LOST else "",
-        "accept": accept_command(join_rows(group), place=place),
+        "accept": accept_rows(delta, group, place=place),
         "acceptance": describe_acceptance(delta, row),
         "declaration": _merge(entries),
     }
@@ -183,12 +186,13 @@ def _purposes(known: _Skills, row: DeltaEntry) -> Iterator[Values]:
 
 
 def _proofs(row: DeltaEntry) -> Iterator[Values]:
-    """What was found for a missing or disallowed token: the line around it, and where it stood."""
-    tokens = (*row.disallowed_hits, *list_wanted(row))
-    for proof in [proof for proof in row.proofs if proof.token in tokens][:_MOST_PROOFS]:
+    """What was found for the skills in question: the line around it, and where it stood."""
+    takers = list_takers(row)
+    for proof in list_proofs(row)[:_MOST_PROOFS]:
         yield {
             "token": proof.token,
             "refused": proof.token in row.disallowed_hits,
+            "loaded": proof.token in takers,
             "tier": proof.tier,
             "where": proof.source_detail,
             "text": excerpt(proof.proof_line, proof.token, _PROOF_WIDTH),

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import skill_key
-from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.model import Delta, DeltaEntry, DeltaProof
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
 
@@ -77,6 +77,13 @@ def list_takers(row: DeltaEntry) -> tuple[str, ...]:
     wanted = {skill_key(token) for token in row.missing_evidence}
     loaded = [name for name in row.loaded_skills if skill_key(name) not in wanted]
     return tuple(dict.fromkeys((*row.disallowed_hits, *loaded)))
+
+
+def list_proofs(row: DeltaEntry) -> list[DeltaProof]:
+    """What was found for the skills that took the prompt, then for what was wanted."""
+    tokens = (*list_takers(row), *list_wanted(row))
+    proofs = {proof.token: proof for proof in reversed(row.proofs)}
+    return [proofs[token] for token in tokens if token in proofs]
 
 
 def describe_cause(row: DeltaEntry) -> Sentence:

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.files.atomic import stream_atomically, write_atomically
-from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.model import Delta
 from routing_action.github.publication import CheckOutput, RunLinks
 from routing_action.report.check import build_check, check_name
@@ -23,6 +21,7 @@ from routing_action.report.markdown import (
     render_superseded,
 )
 from routing_action.report.sandbox import prefer_overrides
+from routing_action.report.steps import name_files
 from routing_action.results.transcript_lines import stream_units
 
 HTML_FILE = "report.html"
@@ -129,10 +128,7 @@ def name_source(delta: Delta, results: Sequence[Path]) -> str:
     are of no use to a reader, who fetches its results into a folder.
     """
     source = " --from ".join(shlex.quote(str(path)) for path in results) or "RESULTS"
-    files = (delta.cases_file, delta.baseline.path)
-    if files in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
-        return source
-    return source + " --cases-file {} --baseline {}".format(*map(shlex.quote, files))
+    return source + name_files(delta)
 
 
 def write_junit_file(file: Path, delta: Delta, place: RunLinks, results: Sequence[Path]) -> None:

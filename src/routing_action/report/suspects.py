@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from routing_action.corpus.influences import MOVES_PROMPTS, Influence
-from routing_action.corpus.naming import bare_name, is_file_token, skill_key
-from routing_action.gate.model import Delta, DeltaEntry, Edit
+from routing_action.corpus.naming import bare_name, is_file_token, is_skill_file, skill_key
+from routing_action.gate.model import UNKNOWN, Delta, DeltaEntry, Edit, FieldEdit
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.reasons import Name, Sentence, join, list_takers, list_wanted, name_all
 from routing_action.report.remedies import find_skill
@@ -72,21 +72,36 @@ def _list_skills(row: DeltaEntry) -> list[str]:
 def _suspect_skill(delta: Delta, row: DeltaEntry, token: str) -> Suspect | None:
     skill = find_skill(delta, row.agent, token)
     if skill is not None and skill.before is not None:
-        place = (Name(skill.name), " (", Name(skill.path), ")")
-        if not skill.description:
-            return Suspect(("This change removes ", *place), skill.before)
-        if not skill.before:
-            return Suspect(("This change adds ", *place), "", skill.description)
-        what = ("This change edits the description of ", *place)
-        return Suspect(what, skill.before, skill.description)
+        return _show(skill.name, skill.path, skill.before, skill.description)
     key = skill_key(bare_name(token))
-    edit = next((one for one in delta.edits if _is_skill(one) and skill_key(one.name) == key), None)
+    edits = [one for one in delta.edits if _is_skill(one) and skill_key(one.name) == key]
+    edit = next((one for one in edits if _find_description(one)), next(iter(edits), None))
     if edit is None:
         return None
-    where = (" in ", Name(edit.path))
     if edit.path_before:
         return Suspect(("This change renames ", Name(edit.path_before), " to ", Name(edit.path)))
-    return Suspect(("This change edits ", Name(token), ", but not its description", *where))
+    if text := _find_description(edit):
+        return _show(token, edit.path, text.before, text.after)
+    verb = "removes" if edit.what == "removed" and is_skill_file(edit.path) else "edits"
+    kept = ", but not its description" if all(map(_keeps_description, edits)) else ""
+    return Suspect((f"This change {verb} ", Name(token), " (", Name(edit.path), ")", kept))
+
+
+def _show(name: str, path: str, before: str, after: str) -> Suspect:
+    what = "edits the description of" if before and after else "adds" if after else "removes"
+    return Suspect((f"This change {what} ", Name(name), " (", Name(path), ")"), before, after)
+
+
+def _find_description(edit: Edit) -> FieldEdit | None:
+    return next((one for one in edit.fields if one.field == "description"), None)
+
+
+def _keeps_description(edit: Edit) -> bool:
+    """Whether it is known that agents read the same description as before."""
+    if not is_skill_file(edit.path):
+        return True
+    is_whole = edit.what == "edited" and edit.summary != UNKNOWN
+    return is_whole and not any(one.field.startswith("frontmatter ") for one in edit.fields)
 
 
 def _suspect_case(edit: Edit, row: DeltaEntry) -> Iterator[Suspect]:

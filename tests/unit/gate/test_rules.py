@@ -267,7 +267,19 @@ def test_the_gate_counts_each_kind_of_red() -> None:
         PAIR: ("pass", "fail"),
         ("b", "claude"): ("pass", "infra_error"),
     }
-    assert gate(pairs).reasons == ("2 regressions",)
+    assert gate(pairs).reasons == ("1 regression", "1 pair could not be measured")
+
+
+def test_what_could_not_be_measured_is_red_but_no_regression() -> None:
+    """The sentence names the causes, each once, and blames no change."""
+    pairs = [(name, "claude") for name in ("a", "b", "c")]
+    rows = [
+        row(*pair, "infra_error", failure_kind=kind)
+        for pair, kind in zip(pairs, ("cli_missing", "quota", "cli_missing"), strict=True)
+    ]
+    found = decide_gate(judge([batch(rows)], expect(dict.fromkeys(pairs, "pass"))), Policy())
+    told = ("3 pairs could not be measured (cli_missing, quota)",)
+    assert found == Gate(Conclusion.FAILURE, told)
 
 
 def test_unmeasured_legs_are_red_or_neutral_never_green() -> None:

@@ -91,3 +91,40 @@ def test_a_diff_of_long_texts_is_short_and_shows_the_difference() -> None:
     drawn = draw_diff(text, text.replace("some", "many", 1), 600)
     assert len(drawn) < 1500
     assert "many" in drawn
+
+
+SKILL = (
+    "Write customer-facing release notes from merged changes. Use it for each release, and when "
+    "asked what is new for customers or what an announcement should say. "
+)
+
+
+@pytest.mark.parametrize("times", [1, 3, 12])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Not for changelogs of developers.", "Also for changelogs and version histories."),
+        ("It never summarises commits, pull requests or tickets.", "It summarises commits."),
+        ("Say release.", "Say release, changelog, release notes, CHANGELOG.md."),
+    ],
+)
+def test_no_word_is_cut_and_no_line_holds_what_is_not_in_its_text(
+    times: int, old: str, new: str
+) -> None:
+    """Each removed line comes from the text before, each added one from the text after."""
+    before, after = (f"{SKILL * times}{text} {SKILL * times}" for text in (old, new))
+    drawn = draw_diff(before, after, 300).splitlines()
+    for sign, text in (("-", before), ("+", after)):
+        lines = " ".join(line[2:] for line in drawn if line[0] in (sign, " "))
+        words = set(text.split())
+        assert [word for word in lines.split() if word not in {*words, "…"}] == []
+    kept = " ".join(line[2:] for line in drawn if line[0] != "-").split()
+    assert len(kept) <= len(after.split()) + kept.count("…")
+
+
+def test_a_changed_part_that_is_too_long_keeps_its_ends_in_whole_words() -> None:
+    """A single word that is longer than the room is cut all the same."""
+    before, after = show_change("x", f"begin {LONG} end", 100)
+    assert (before, after.split()[0], after.split()[-1]) == ("x", "begin", "end")
+    assert {*after.split()} <= {*LONG.split(), "begin", "end", "…"}
+    assert len(show_change("x", "y" * 500, 100)[1]) <= 101

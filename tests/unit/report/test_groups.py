@@ -25,7 +25,7 @@ def test_sixty_pairs_of_one_cause_are_one_row() -> None:
     assert "\n./test.sh --agents copilot\n" in body
     assert "Or accept it" not in body
     (annotation,) = build_check(same_cause(), PLACE).annotations
-    assert annotation.title == "REGRESSION: 60 cases on copilot"
+    assert annotation.title == "UNMEASURED: 60 cases on copilot"
     assert "cases: case-00, case-01" in annotation.message
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from routing_action.corpus.influences import Influence
 from routing_action.gate.conclusion import Conclusion
-from routing_action.gate.model import Delta, DeltaEntry, Edit, FieldEdit
+from routing_action.gate.model import UNKNOWN, Delta, DeltaEntry, DeltaSkill, Edit, FieldEdit
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.reasons import say
 from routing_action.report.suspects import describe_rest, list_suspects
@@ -77,7 +77,27 @@ def test_a_skill_that_comes_or_goes_is_named_so(
     [
         (
             edit(TAKER.path, name=TAKER.name, summary="text: 3 lines added"),
-            "This change edits summarising-commits, but not its description in " + TAKER.path,
+            f"This change edits summarising-commits ({TAKER.path}), but not its description",
+        ),
+        (
+            edit("skills/a/a.sh", name=TAKER.name),
+            "This change edits summarising-commits (skills/a/a.sh), but not its description",
+        ),
+        (
+            edit(TAKER.path, name=TAKER.name, summary=UNKNOWN),
+            f"This change edits summarising-commits ({TAKER.path})",
+        ),
+        (
+            edit(
+                TAKER.path,
+                name=TAKER.name,
+                fields=(FieldEdit(field="frontmatter line 2", before="", after="description: x"),),
+            ),
+            f"This change edits summarising-commits ({TAKER.path})",
+        ),
+        (
+            edit(TAKER.path, name=TAKER.name, what="removed"),
+            f"This change removes summarising-commits ({TAKER.path})",
         ),
         (
             edit(TAKER.path, name=TAKER.name, what="renamed", path_before="skills/old/SKILL.md"),
@@ -93,6 +113,29 @@ def test_an_edit_beside_the_description_is_told_too(found: Edit, said: str) -> N
     assert [say(one) for one in describe_rest(delta, row)] == [
         "This change does not edit writing-release-notes"
     ]
+
+
+@pytest.mark.parametrize("known", [(), SKILLS])
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("Old.", "New.", "This change edits the description of summarising-commits (a/SKILL.md)"),
+        ("", "New.", "This change adds summarising-commits (a/SKILL.md)"),
+        ("Old.", "", "This change removes summarising-commits (a/SKILL.md)"),
+    ],
+)
+def test_a_description_that_no_result_holds_is_shown_as_the_change_edits_it(
+    known: tuple[DeltaSkill, ...], before: str, after: str, said: str
+) -> None:
+    """Recordings hold none, and an agent may have been offered another copy of the skill."""
+    row = regression()
+    field = FieldEdit(field="description", before=before, after=after)
+    edits = (
+        edit("a/run.sh", name=TAKER.name),
+        edit("a/SKILL.md", name=TAKER.name, fields=(field,)),
+    )
+    (suspect,) = list_suspects(judged(row, edits=edits, skills=known), row)
+    assert (say(suspect.sentence), suspect.before, suspect.after) == (said, before, after)
 
 
 def test_neither_is_edited_is_only_said_where_all_edits_are_known() -> None:

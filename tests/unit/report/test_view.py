@@ -17,13 +17,8 @@ from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import phrase
 from routing_action.report.remedies import REMEDIES, find_remedy
-from routing_action.report.view import (
-    accept_command,
-    changed_rows,
-    join_rows,
-    list_steps,
-    rerun_commands,
-)
+from routing_action.report.steps import accept_command, join_rows, list_steps, rerun_commands
+from routing_action.report.view import changed_rows
 from tests.rendering.samples import BASELINE, PLACE, entry, make, regression
 from tests.support.report_values import make_delta, make_entry, make_regression
 

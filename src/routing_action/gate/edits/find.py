@@ -1,6 +1,6 @@
-"""Finds what a change edits between the commit that it is compared with and the one measured.
+"""Finds what a change edits between the commit that it is compared with and what was measured.
 
-Also the cases as they were, and what is here beside that commit.
+Also the cases as they were, and what is here beside HEAD.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from routing_action.gate.edits.entries import (
     list_baseline_edits,
     list_case_edits,
 )
+from routing_action.gate.edits.here import read_here
 from routing_action.gate.edits.renames import Renames, find_renames
 from routing_action.gate.find_baselines import (
     Baselines,
@@ -32,8 +33,16 @@ from routing_action.gate.find_baselines import (
     read_earlier_cases,
 )
 from routing_action.gate.histories import History
-from routing_action.gate.model import Edit, EditKind
-from routing_action.git.changes import Entry, Read, Tree, follow_links, readable, uncommitted_paths
+from routing_action.gate.model import UNKNOWN, Edit, EditKind
+from routing_action.git.changes import (
+    MAX_BLOB_BYTES,
+    Entry,
+    Read,
+    Tree,
+    follow_links,
+    readable,
+    uncommitted_paths,
+)
 from routing_action.git.command import find_work_tree
 
 _IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
@@ -83,8 +92,13 @@ def read_change(
     corpus: Corpus,
     history: History,
     named: Mapping[str, Influence],
+    *,
+    at_desk: bool = False,
 ) -> Change:
-    """Everything since a commit ("": the one that decides), with files of names of their own."""
+    """Everything since a commit ("": the one that decides), with files of names of their own.
+
+    `at_desk`: the files are those that are here; else those of HEAD, which a workflow measures.
+    """
     top = find_work_tree(root)
     if top is None:
         return Change()
@@ -119,7 +133,13 @@ def read_change(
     ]
     notes: tuple[str, ...] = ()
     try:
-        renames = _list_files(history, commit.sha, inner, {*chain(*files.values())}, edits)
+        before = history.list_tree(commit.sha)
+        if at_desk and uncommitted:
+            after, read = read_here(top, inner, history, MAX_BLOB_BYTES)
+        else:
+            after, read = history.list_tree("HEAD"), history.read_blobs
+        shown = {*chain(*files.values())}
+        renames = _list_files((before, after), read, inner, shown, edits)
         earlier = {name: renames.follow(case) for name, case in earlier.items()}
     except RoutingActionError as error:
         notes = (f"what this change edits beside cases and baseline is not known: {error.cause}",)
@@ -148,19 +168,17 @@ def _list_moved(files: Mapping[Influence, Sequence[str | None]]) -> Iterator[Edi
 
 
 def _list_files(
-    history: History,
-    commit: str,
+    trees: tuple[Tree, Tree],
+    read: Read,
     named: Mapping[str, Influence],
     shown: Collection[str | None],
     edits: list[Edit],
 ) -> Renames:
     """Append the edits of all files that are not shown; gives the skills that were renamed."""
-    before, after = history.list_tree(commit), history.list_tree("HEAD")
-    if before == after:
+    if trees[0] == trees[1]:
         return Renames()
-    before, after = (follow_links(tree, history.read_blobs) for tree in (before, after))
-    trees = (before, after)
-    named = name_files(trees, history.read_blobs, named)
+    before, after = trees = (follow_links(trees[0], read), follow_links(trees[1], read))
+    named = name_files(trees, read, named)
     changed = [
         (path, influence)
         for path in sorted({*before, *after})
@@ -169,8 +187,8 @@ def _list_files(
         and (influence := find_influence(path, named)) is not None
     ]
     blobs = [tree[path].blob for path, _ in changed for tree in trees if path in tree]
-    renames = find_renames(trees, history.read_blobs)
-    edits += _describe(changed, trees, history.read_blobs(blobs), renames.paths)
+    renames = find_renames(trees, read)
+    edits += _describe(changed, trees, read(blobs), renames.paths)
     return renames
 
 
@@ -264,7 +282,7 @@ def _compare(
 ) -> tuple[tuple[Any, ...], str]:
     found = [b"" if one is None else blobs.get(one.blob) for one in (old, new)]
     if found[0] is None or found[1] is None:
-        return (), "too large to be shown here, or a submodule"
+        return (), UNKNOWN
     fields, summary = (compare_skills if is_skill else compare_texts)(found[0], found[1])
     if old and new and old.mode != new.mode:
         summary = ", ".join(filter(None, (summary, f"mode {old.mode} is now {new.mode}")))

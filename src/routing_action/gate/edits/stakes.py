@@ -19,17 +19,18 @@ def list_skills_at_stake(
 ) -> Iterator[DeltaSkill]:
     """The skills that were wanted or used where a pair failed, by name, each text once.
 
-    Then those of them that the change removed, which no agent was offered.
+    Then those of them whose texts the results do not hold, as the change edits them: it removes
+    them, or recordings were replayed.
     """
     stakes = _find_stakes(comparison)
     files = {edit.path: edit for edit in edits if _is_skill(edit)}
     names = {skill_key(edit.name): edit for edit in reversed(files.values())}
     found: dict[tuple[str, str], dict[str, None]] = {}
     paths: dict[tuple[str, str], str] = {}
-    offered: set[str] = set()
+    known: set[str] = set()
     for skill in (skill for batch in batches for skill in batch.skills):
         keys = {skill_key(skill.name), skill_key(skill.declared_name)}
-        offered |= keys
+        known |= keys if skill.description else set()
         agents = [one for one in skill.agents if keys & stakes.get(one, set())]
         if agents and skill.description:
             one = (skill.name, skill.description)
@@ -41,12 +42,17 @@ def list_skills_at_stake(
         yield DeltaSkill(
             name=name, agents=tuple(own), description=description, path=path, before=before
         )
-    wanted = set[str]().union(*stakes.values()) - offered
+    wanted = set[str]().union(*stakes.values()) - known
     for key, edit in sorted(names.items()):
-        if key in wanted and edit.what == "removed":
-            before = _find_before(edit, "")
+        text = next((one for one in edit.fields if one.field == "description"), None)
+        if key in wanted and (text or edit.what == "removed"):
+            description = _join_words(text.after if text else "")
             yield DeltaSkill(
-                name=edit.name, agents=(), description="", path=edit.path, before=before
+                name=edit.name,
+                agents=(),
+                description=description,
+                path=edit.path,
+                before=_find_before(edit, description),
             )
 
 
@@ -81,5 +87,9 @@ def _find_before(edit: Edit | None, description: str) -> str | None:
     if edit.what == "added":
         return ""
     texts = (one.before for one in edit.fields if one.field == "description")
-    before = next((" ".join(text.split()) for text in texts), None)
+    before = next(map(_join_words, texts), None)
     return None if before == description else before
+
+
+def _join_words(text: str) -> str:
+    return " ".join(text.split())

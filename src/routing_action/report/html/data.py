@@ -33,12 +33,8 @@ from routing_action.report.reasons import (
     say,
 )
 from routing_action.report.remedies import find_fix
-from routing_action.report.view import (
-    accept_command,
-    describe_acceptance,
-    is_worth_a_look,
-    rerun_command,
-)
+from routing_action.report.steps import accept_rows, describe_acceptance, rerun_command
+from routing_action.report.view import find_word, is_worth_a_look
 from routing_action.results.find import find_artifact
 from routing_action.results.model import UnitResult
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
@@ -112,6 +108,7 @@ class ReportData:
     def _pair_line(self, row: DeltaEntry) -> list[Any]:
         """The fields of `_PAIR`; an object with more where the pair is not simply as expected."""
         line = [*_PAIR(row)]
+        line[2] = find_word(row)
         if is_worth_a_look(row) or row.got is not Status.PASS:
             line.append(self._pair_detail(row))
         return line
@@ -139,7 +136,7 @@ class ReportData:
             ],
             "skills": self._number_skills((*named, *row.disallowed_hits, *row.loaded_skills)),
             "rerun": rerun_command(delta, row) if row.got else "",
-            "accept": accept_command(row, self._source, self._place),
+            "accept": accept_rows(delta, (row,), self._source, self._place),
             "accepting": describe_acceptance(delta, row),
         }
         return {name: value for name, value in found.items() if value}

@@ -27,6 +27,7 @@ from routing_action.report.reasons import describe_cause, list_noise, say
 from routing_action.report.sandbox import Sandbox
 from routing_action.report.view import (
     changed_rows,
+    count_words,
     find_agents,
     find_headline,
     find_notes,
@@ -122,7 +123,7 @@ def _tell(
 def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
     return {
         "agents": find_agents(delta),
-        "counts": delta.counts,
+        "counts": count_words(delta),
         "cases_file": delta.cases_file,
         "cases_url": place.file_url(delta.cases_file),
         "skills": [

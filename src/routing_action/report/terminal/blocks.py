@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -12,18 +13,18 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
 from routing_action.github.publication import RunLinks
-from routing_action.report.differences import show_change
+from routing_action.report.differences import compare_sentences
 from routing_action.report.escape import cut, excerpt, printable
 from routing_action.report.reasons import (
     describe_cause,
     describe_trials,
     index_passing,
     list_noise,
-    list_takers,
-    list_wanted,
+    list_proofs,
     say,
 )
 from routing_action.report.remedies import find_fix
+from routing_action.report.steps import accept_rows, describe_acceptance, rerun_command
 from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.terminal.causes import group_by_cause, name_group
 from routing_action.report.terminal.cells import shorten, visible
@@ -36,12 +37,6 @@ from routing_action.report.terminal.layout import (
     split_words,
     wrap,
 )
-from routing_action.report.view import (
-    accept_command,
-    describe_acceptance,
-    join_rows,
-    rerun_command,
-)
 
 Word: TypeAlias = Callable[[DeltaEntry], tuple[str, str]]
 """What a row is called, and the colour of that (SGR number)."""
@@ -53,7 +48,7 @@ _CAUSE_WIDTH = 400
 _PROOF_WIDTH = 160
 _NOTHING_TO_MEASURE = (DeltaKind.UNDECLARED, DeltaKind.REMOVED, DeltaKind.UNMEASURED)
 _MOST_EDITED = 2
-_CHANGE_WIDTH = 130
+CHANGE_WIDTH = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,8 @@ class Blocks:
     """How rows of a delta are shown: by which word, and where the results are for the commands.
 
     Without `results` nothing can be accepted; at a `place` they are those of its run. `whole` are
-    the agents of which all cases were measured.
+    the agents of which all cases were measured. `told` are texts before and after an edit that
+    were shown.
     """
 
     delta: Delta
@@ -71,6 +67,7 @@ class Blocks:
     whole: frozenset[str]
     place: RunLinks | None = None
     passing: dict[str, list[str]] = field(default_factory=dict)
+    told: set[tuple[str, str]] = field(default_factory=set)
 
     def draw(self, rows: Sequence[DeltaEntry]) -> Iterator[str]:
         """A block for each cause; of very many the first ones in full, then their names alone.
@@ -87,7 +84,7 @@ class Blocks:
             yield from [""] if facts else []
             above = bool(facts)
         if len(groups) > _MOST_NAMED:
-            where = "--format json" if self.results else "results.json"
+            where = "--format json" if self.results is not None else "results.json"
             yield f"and {len(groups) - _MOST_NAMED} more; see {where}"
 
     def _headline(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
@@ -101,7 +98,7 @@ class Blocks:
         row, many = group[0], len(group) > 1
         if row.got is Status.INFRA_ERROR:
             kind = f" ({row.failure_kind})" if row.failure_kind else ""
-            cause = f": {shorten(row.error, _CAUSE_WIDTH)}" if row.error else ""
+            cause = f": {shorten(_name_error(row), _CAUSE_WIDTH)}" if row.error else ""
             return f"{' ' if many else ': '}not measured{kind}{cause}"
         trials = describe_trials(row)
         noise = list(map(say, list_noise(row, self.passing.get(row.case_id, ()))))[bool(trials) :]
@@ -120,21 +117,21 @@ class Blocks:
                 yield from labelled("cause", shorten(row.error, _CAUSE_WIDTH), width)
             yield from self._proofs(row)
             yield from self._change(row)
-        if (row.gates or is_lost) and not _says_remedy(row):
-            fix = find_fix(self.delta, row)
+        if row.gates or is_lost:
+            fix = _find_fix(self.delta, row)
             yield from labelled("fix", fix, width) if fix else ()
         cases = tuple(dict.fromkeys(one.case_id for one in group))
         rerun = is_lost or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
         if rerun:
             yield from command("rerun", self._rerun(row, cases), width)
-        accept = list(self._accept(group)) if self.results else []
+        accept = list(self._accept(group)) if self.results is not None else []
         yield from accept
         if not accept and len(cases) > 1 and not rerun:
             yield from labelled("cases", name_few(map(printable, cases)), width)
 
     def _accept(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
         row, width = group[0], self.style.width
-        if accept := accept_command(join_rows(group), self.results or "", self.place):
+        if accept := accept_rows(self.delta, group, self.results or "", self.place):
             label = "lock in" if row.kind is DeltaKind.IMPROVEMENT else "accept"
             yield from command(label, accept, width)
         note = describe_acceptance(self.delta, row) if accept or row.accepted else ""
@@ -149,10 +146,9 @@ class Blocks:
         return rerun_command(self.delta, row.model_copy(update={"case_id": ",".join(cases)}))
 
     def _proofs(self, row: DeltaEntry) -> Iterator[str]:
-        """The best that was found for what was wanted or disallowed."""
-        tokens = (*row.disallowed_hits, *list_wanted(row), *list_takers(row))
+        """The best that was found for the skills that took the prompt, or were wanted."""
         room = min(self.style.width, _PROOF_WIDTH) - LABEL_WIDTH
-        for proof in [one for one in row.proofs if one.token in tokens][:_MOST_PROOFS]:
+        for proof in list_proofs(row)[:_MOST_PROOFS]:
             where = f"{proof.token} at tier {proof.tier} ({proof.source_detail}):"
             yield from labelled("found", where, self.style.width)
             line = excerpt(visible(proof.proof_line), proof.token, room)
@@ -166,16 +162,24 @@ class Blocks:
         skills = [one for one in list_suspects(self.delta, row) if one.is_of_skill]
         for suspect in skills[:_MOST_EDITED]:
             yield from labelled("edited", say(suspect.sentence), width)
-            before, after = show_change(suspect.before, suspect.after, _CHANGE_WIDTH)
-            for sign, text in (("-", before), ("+", after)) if before or after else ():
-                lines = wrap(f"{sign} {text or '(nothing)'}", width - LABEL_WIDTH, indent="  ")
-                yield from (f"{'':{LABEL_WIDTH}}{line}" for line in lines)
+            self.told.add((suspect.before, suspect.after))
+            for sign, text in compare_sentences(suspect.before, suspect.after, CHANGE_WIDTH):
+                lines = wrap(text, width - LABEL_WIDTH - 2)
+                yield from (f"{'':{LABEL_WIDTH}}{sign} {line}" for line in lines)
         rest = next(describe_rest(self.delta, row), ())
         if rest and not skills:
             yield from labelled("edited", say(rest), width)
 
 
-def _says_remedy(row: DeltaEntry) -> bool:
-    """True where the harness itself kept a unit from starting, and said what to do about it."""
-    is_ours = row.failure_kind in (Outcome.CLI_MISSING, Outcome.NOT_RUN)
-    return is_ours and "; " in (row.error or "")
+def _name_error(row: DeltaEntry) -> str:
+    """What stopped a pair; a missing CLI without the remedies, which the run said at its start."""
+    error = row.error or ""
+    return error.partition("; ")[0] if row.failure_kind == Outcome.CLI_MISSING else error
+
+
+def _find_fix(delta: Delta, row: DeltaEntry) -> str:
+    """What to do; "" where the harness did not start a unit, and its error says what to do."""
+    if row.failure_kind == Outcome.CLI_MISSING and "; " in (row.error or ""):
+        return f"routing-action providers doctor --agents {shlex.quote(row.agent)}"
+    is_said = row.failure_kind == Outcome.NOT_RUN and "; " in (row.error or "")
+    return "" if is_said else find_fix(delta, row)

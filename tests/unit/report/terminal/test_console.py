@@ -151,8 +151,8 @@ def test_one_cause_has_one_block_and_no_table(kind: str, count: int, stopped: bo
     ]
     text = render(make_results(*rows))
     assert text.startswith(f"infra claude: {count} cases not measured ({kind}): ")
-    # The harness' own cause holds the remedy; that of a CLI does not.
-    assert text.count("  fix  ") == (kind != "cli_missing")
+    assert text.count("  fix  ") == 1
+    assert text.count("npm install") == 0  # the run said it when it started
     assert text.count("  rerun  ") == 1
     assert "  rerun    ./test.sh --agents claude\n" in text
     assert len(text.splitlines()) <= 10

@@ -17,7 +17,7 @@ from routing_action.corpus.cases_file import Corpus
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.find_baselines import Baselines
-from routing_action.gate.model import BaselineSource, Delta, DeltaLeftOut
+from routing_action.gate.model import BaselineSource, Delta, DeltaLeftOut, FieldEdit
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.markdown import render_comment
@@ -249,10 +249,16 @@ INFRA = {
         (DeltaKind.REGRESSION, INFRA, 2, ["rerun    ./test.sh --agents claude"]),
         (DeltaKind.REGRESSION, {"got": Status.FAIL, "timed_out": True, "gates": True}, 2, []),
         (DeltaKind.UNDECLARED, {"gates": True, "was": None}, 1, ["baseline update --from BATCH "]),
+        (
+            DeltaKind.UNDECLARED,
+            {"gates": True, "was": None, "got": Status.FAIL},
+            1,
+            ["baseline update --from BATCH "],
+        ),
         (DeltaKind.IMPROVEMENT, {"was": Status.FAIL}, 1, ["baseline update --from BATCH "]),
         (DeltaKind.REMOVED, {"gates": True, "got": None, "why": "put it back"}, 1, []),
         (DeltaKind.MISSING, {"gates": True, "got": None, "why": "no result"}, 1, []),
-        (DeltaKind.NEW, {"was": None, "why": "is new: pass, as expected"}, 1, []),
+        (DeltaKind.NEW, {"was": None, "why": "new: passes, as declared"}, 1, []),
     ],
 )
 def test_one_cause_is_one_block_with_one_command(
@@ -261,7 +267,8 @@ def test_one_cause_is_one_block_with_one_command(
     """However many pairs have it, the text fits a screen."""
     text = render_delta_text(alike(count, kind, **fields), ConsoleStyle(), "BATCH")
     lines = text.splitlines()
-    assert sum(line.startswith(f"{kind.value} ") for line in lines) == blocks
+    word = "UNMEASURED" if fields.get("got") is Status.INFRA_ERROR else kind.value
+    assert sum(line.startswith(f"{word} ") for line in lines) == blocks
     for command in commands:
         assert text.count(command) == 1
     assert len(lines) <= 24
@@ -274,8 +281,67 @@ def test_the_same_cause_with_two_words_is_one_block() -> None:
         samples.entry("b", "claude", DeltaKind.INFRA, **{**INFRA, "gates": False}),
     ]
     text = render_delta_text(samples.make(rows, Conclusion.FAILURE, ()), ConsoleStyle())
-    assert "REGRESSION claude: 2 cases not measured (auth): HTTP 401" in text
-    assert text.count("not measured") == 1
+    assert "UNMEASURED claude: 2 cases not measured (auth): HTTP 401" in text
+    assert text.count("cases not measured") == 1
+
+
+def test_where_nothing_could_be_measured_no_change_is_blamed() -> None:
+    """The gate stays red, and says that and why."""
+    rows = [
+        samples.entry("a", "claude", DeltaKind.REGRESSION, **INFRA),
+        samples.entry("b", "claude", DeltaKind.NEW, **INFRA),
+    ]
+    reasons = ("2 pairs could not be measured (auth)",)
+    text = render_delta_text(samples.make(rows, Conclusion.FAILURE, reasons), ConsoleStyle())
+    counts, verdict = text.splitlines()[-2:]
+    assert counts.startswith("2 UNMEASURED")
+    assert verdict == f"gate: Routing was not measured: {reasons[0]}"
+    comment = render_comment(samples.make(rows, Conclusion.FAILURE, reasons), RunLinks())
+    assert "REGRESSION" not in text + comment
+    assert "Fix what changed" not in comment
+    assert "> **No verdict on the change**: what is red could not be measured." in comment
+
+
+def test_the_counts_begin_with_what_is_red() -> None:
+    """A case that was removed as it should be comes after a regression."""
+    gone = samples.entry("old", "claude", DeltaKind.REMOVED, got=None, line=None)
+    made = samples.make([samples.regression(), gone], Conclusion.FAILURE, ())
+    assert "\n1 REGRESSION, 1 REMOVED" in render_delta_text(made, ConsoleStyle())
+    comment = render_comment(made, RunLinks())
+    assert "**1** REGRESSION · **1** REMOVED" in comment
+    assert "accept several at once" not in comment
+
+
+@pytest.mark.parametrize(
+    ("cases", "options"),
+    [("cases.json", ""), ("a b/c.json", " --cases-file 'a b/c.json' --baseline ")],
+)
+def test_an_entry_without_its_case_has_the_command_that_removes_it(
+    cases: str, options: str
+) -> None:
+    """In the terminal and in the comment; an entry that is to be put back has none."""
+    told = {"gates": True, "got": None, "why": "the case was removed"}
+    gone = samples.entry("old", "claude", DeltaKind.REMOVED, line=None, **told)
+    made = samples.make([gone], Conclusion.FAILURE, ()).model_copy(update={"cases_file": cases})
+    command = f"routing-action baseline update --prune{options}"
+    assert command in render_delta_text(made, ConsoleStyle())
+    assert command in render_comment(made, RunLinks())
+    back = made.model_copy(update={"rows": (gone.model_copy(update={"line": 3}),)})
+    assert "--prune" not in render_delta_text(back, ConsoleStyle())
+
+
+def test_an_edit_that_a_red_pair_shows_is_named_once_more_and_not_repeated() -> None:
+    """Red pairs come first; each other edit stands in full below them."""
+    made = samples.stolen()
+    (suspect, *_) = [one for one in made.skills if one.before]
+    text = FieldEdit(field="description", before=suspect.before or "", after=suspect.description)
+    other = FieldEdit(field="name", before="old-name", after="new-name")
+    edit = made.edits[0].model_copy(update={"fields": (text, other), "path": suspect.path})
+    shown = render_delta_text(made.model_copy(update={"edits": (edit,)}), ConsoleStyle())
+    assert shown.index("REGRESSION ") < shown.index("this change edits: ")
+    assert "    name: old-name → new-name\n    description: see above\n" in shown
+    left = made.model_copy(update={"edits": (edit,), "edits_known": False})
+    assert " → " in render_delta_text(left, ConsoleStyle()).partition("description: ")[2]
 
 
 def test_wrong_routes_keep_a_block_each_and_of_very_many_the_last_only_their_names() -> None:
@@ -316,7 +382,7 @@ def test_what_was_left_out_of_the_selection_is_not_run_again() -> None:
             {"summarising-commits": "", "writing-release-notes": "Use for changelogs."},
             [
                 "edited   This change adds summarising-commits",
-                "           - (nothing)",
+                "           + Use",
                 "           - Use for changelogs.",
             ],
         ),
