@@ -71,11 +71,11 @@ _NOUNS = {
 }
 
 
-def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate:
+def decide_gate(comparison: Comparison, policy: Policy, *doubts: str) -> Gate:
     """Red for any gating row or error; neutral where something was not measured; else green.
 
-    Also red where too little was measured, whatever the baseline expects of it. `doubt` says
-    what was left out that can have changed; empty where nothing was.
+    Also red where too little was measured, whatever the baseline expects of it. `doubts`
+    say what was left out that can have changed, or changed since; empty where nothing did.
     """
     red: Counter[DeltaKind] = Counter(row.kind for row in comparison.rows if row.gates)
     kinds = Counter(row.kind for row in comparison.rows)
@@ -89,7 +89,7 @@ def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate
     if lack := _find_lack(comparison):
         return Gate(Conclusion.FAILURE, (lack,))
     unmeasured = kinds[DeltaKind.UNMEASURED]
-    open_ones = (_count(unmeasured, DeltaKind.UNMEASURED) if unmeasured else "", doubt)
+    open_ones = (_count(unmeasured, DeltaKind.UNMEASURED) if unmeasured else "", *doubts)
     reasons = tuple(filter(None, open_ones))
     return Gate(Conclusion.NEUTRAL if reasons else Conclusion.SUCCESS, reasons)
 

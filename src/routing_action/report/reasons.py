@@ -125,6 +125,8 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
         yield ("red before: ", describe_before(row))
     if row.kind is DeltaKind.REGRESSION and passing:
         yield ("only here: passes on ", *name_all(passing))
+    if row.stale:
+        yield ("stale: ", Prose(cut(row.stale, _LONGEST_NAME)))
     for note in row.not_alike[:MOST_NAMES]:
         yield ("not comparable: ", Prose(cut(note, _LONGEST_NAME)))
 

@@ -89,7 +89,8 @@ def _why_open(delta: Delta) -> GateOutcome:
         return GateOutcome.NOT_MEASURED
     if delta.unverified:
         return GateOutcome.UNVERIFIED
-    return GateOutcome.PARTIAL if delta.left_out else GateOutcome.NOT_MEASURED
+    is_partial = delta.left_out or any(row.stale for row in delta.rows)
+    return GateOutcome.PARTIAL if is_partial else GateOutcome.NOT_MEASURED
 
 
 def _lacks_baseline(delta: Delta) -> bool:
@@ -157,7 +158,7 @@ def find_agents(delta: Delta) -> tuple[str, ...]:
 
 def is_worth_a_look(row: DeltaEntry) -> bool:
     """False where a pair is as expected and nothing about it is in doubt."""
-    doubts = (row.flaky, row.not_alike, row.red_before)
+    doubts = (row.flaky, row.not_alike, row.red_before, row.stale)
     return row.kind is not DeltaKind.OK or any(doubts)
 
 
