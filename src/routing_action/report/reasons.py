@@ -86,7 +86,8 @@ def describe_cause(row: DeltaEntry) -> Sentence:
         kind = (": ", Name(cut(row.failure_kind, _LONGEST_NAME))) if row.failure_kind else ()
         return ("could not be measured", *kind)
     if row.got is Status.FAIL and row.disallowed_hits:
-        return ("used ", *name_all(row.disallowed_hits), ", which is disallowed")
+        used = ("wanted ", *name_all(wanted), ", got ") if wanted else ("used ",)
+        return (*used, *name_all(row.disallowed_hits), ", which is disallowed")
     if row.timed_out:
         return ("timed out before ", *name_all(wanted), " was loaded") if wanted else ("timed out",)
     if row.got is Status.FAIL and wanted:
@@ -132,7 +133,10 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
 
 
 def describe_trials(row: DeltaEntry) -> str:
-    """`failed 3 of 3`, `flaky: 1 of 3 passed`; "" where a single trial passed or none counts."""
+    """`failed 3 of 3`, `failed 1 of 1: measured once`, `flaky: 1 of 3 passed`.
+
+    "" where a single trial passed or none counts.
+    """
     trials, passed = row.trials or 0, row.passed or 0
     measured = trials if row.measured is None else row.measured
     lost = f", {trials - measured} not measured" if trials > measured else ""
@@ -143,7 +147,8 @@ def describe_trials(row: DeltaEntry) -> str:
         return f"flaky: {passed} of {measured} passed{lost}"
     if row.got is Status.PASS:
         return f"passed {passed} of {measured}{lost}"
-    return f"failed {measured - passed} of {measured}{lost}"
+    once = ": measured once" if measured == 1 else ""
+    return f"failed {measured - passed} of {measured}{once}{lost}"
 
 
 def describe_before(row: DeltaEntry) -> str:

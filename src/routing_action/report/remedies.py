@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from routing_action.corpus.baseline import Status
+from routing_action.corpus.influences import MOVES_PROMPTS, Influence
 from routing_action.corpus.naming import bare_name, is_file_token, skill_key
+from routing_action.corpus.units import DEFAULT_TIMEOUT_SECONDS
 from routing_action.evidence.unavailable import find_refusal_remedy
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut
-from routing_action.report.reasons import Name, Sentence, join, list_takers, list_wanted, say
+from routing_action.report.reasons import (
+    Name,
+    Prose,
+    Sentence,
+    join,
+    list_takers,
+    list_wanted,
+    say,
+)
 
 _DESCRIPTION = "say in its description when to use the skill, in the words of this prompt"
 
@@ -73,6 +84,7 @@ RESTORE = (
 )
 
 _LONGEST_PROMPT = 80
+_LONGEST_REASON = 300
 _LONGEST_NAME = 160
 _MOST_SKILLS = 3
 _OFFER = "put it in a folder where this agent looks, or stage it with --skills; check its "
@@ -87,14 +99,101 @@ def build_fix(delta: Delta, row: DeltaEntry) -> Sentence:
     """The same with its skills, their files and the prompt as pieces of their own."""
     if row.kind is DeltaKind.CASE_EDITED and row.gates:
         return (RESTORE,)
+    if row.accepted and row.gates:
+        return _tell_acceptance(delta, row)
+    if row.timed_out and row.got is Status.FAIL and not row.disallowed_hits:
+        return _raise_timeout(delta, row)
     wanted = [token for token in list_wanted(row) if not is_file_token(token)]
     sentence: Sentence = ()
     if row.got is Status.FAIL and row.failure_kind in _BY_DESCRIPTION:
-        sentence = _reword(delta, row, wanted)
+        sentence = (*_begin(delta, row), *_reword(delta, row, wanted))
     elif row.got is Status.FAIL and wanted:
         sentence = _load(delta, row, wanted)
     text = find_remedy(row.failure_kind, row.error)
     return sentence or ((text,) if text else ())
+
+
+def _tell_acceptance(delta: Delta, row: DeltaEntry) -> Sentence:
+    """Nothing is to be done; the reason is the one that the change gives."""
+    name = f"{row.case_id} on {row.agent}"
+    entry = (one for one in delta.edits if (one.influence, one.name) == (Influence.BASELINE, name))
+    fields = [one for edit in entry for one in edit.fields if one.field == "reason"]
+    why = (" (", Prose(cut(fields[0].after, _LONGEST_REASON)), ")") if fields else ()
+    return ("already accepted by this change", *why, ": it counts when merged")
+
+
+def _raise_timeout(delta: Delta, row: DeltaEntry) -> Sentence:
+    transcript = f"transcripts/{row.unit_run_id}.stdout" if row.unit_run_id else ""
+    read = (
+        (" ", Name(transcript), " beside its results.json") if transcript else (" the transcript",)
+    )
+    return (
+        f"timed out after {find_timeout(delta, row):.15g} s: read",
+        *read,
+        "; if the agent was on its way, run it again with twice the time, else shorten the prompt",
+    )
+
+
+_TIMEOUT = re.compile(r" --timeout-seconds (\d+(?:\.\d+)?)(?= |$)")
+
+
+def find_timeout(delta: Delta, row: DeltaEntry) -> float:
+    """The seconds that a run of the agent had, from the command that measures it again."""
+    found = _TIMEOUT.search(delta.run_commands.get(row.agent, ""))
+    return float(found[1]) if found else DEFAULT_TIMEOUT_SECONDS
+
+
+def adjust_rerun(delta: Delta, row: DeltaEntry, command: str) -> str:
+    """The command with what tells more: more trials of what is noise, more time for what was late.
+
+    What a person gave of an option is replaced.
+    """
+    if row.timed_out and row.got is Status.FAIL:
+        seconds = f" --timeout-seconds {2 * find_timeout(delta, row):.15g}"
+        return f"{_TIMEOUT.sub('', command)}{seconds}"
+    if is_probably_noise(delta, row):
+        return f"{_TRIALS.sub('', command)} --trials {_TRIALS_OF_NOISE}"
+    return command
+
+
+_TRIALS = re.compile(r" --trials \d+(?= |$)")
+_TRIALS_OF_NOISE = 5
+_SURE = 3
+"""So many trials that all failed are no noise."""
+
+
+def is_probably_noise(delta: Delta, row: DeltaEntry) -> bool:
+    """True where some trials passed, or few failed although the change touches nothing of it."""
+    if row.got is not Status.FAIL or row.kind is not DeltaKind.REGRESSION or row.timed_out:
+        return False
+    return row.flaky or ((row.trials or 1) < _SURE and not _is_touched(delta, row))
+
+
+def _is_touched(delta: Delta, row: DeltaEntry) -> bool:
+    """Whether the change edits a skill of the row, its case, or what every agent reads."""
+    if not delta.edits_known:
+        return True
+    tokens = [*list_takers(row), *list_wanted(row)]
+    skills = {skill_key(bare_name(token)) for token in tokens}
+    if any(one.before is not None for token in tokens if (one := _find(delta, row, token))):
+        return True
+    return any(
+        skill_key(edit.name) in skills
+        if edit.influence is Influence.SKILL
+        else edit.name == row.case_id or edit.influence is not Influence.CASES
+        for edit in delta.edits
+        if edit.influence in MOVES_PROMPTS
+    )
+
+
+def _begin(delta: Delta, row: DeltaEntry) -> Sentence:
+    """What comes before any edit of a text."""
+    if is_probably_noise(delta, row):
+        why = "" if row.flaky else ", since this change edits nothing that decides it"
+        again = f"run it again with --trials {_TRIALS_OF_NOISE}"
+        return (f"probably noise{why}: {again}; only if it still fails, ",)
+    is_new = row.kind in (DeltaKind.NEW, DeltaKind.UNDECLARED) and row.gates
+    return ("correct the case, or fix the skill: ",) if is_new else ()
 
 
 _BY_DESCRIPTION = (
@@ -105,12 +204,19 @@ _BY_DESCRIPTION = (
 
 
 def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
-    """Another skill took the prompt, or none did: what their descriptions are to say."""
+    """Another skill took the prompt, or none did: what their descriptions are to say.
+
+    What the change edits comes first: that of the skill that took the prompt before the other's.
+    """
     takers = list_takers(row)
     prompt = delta.prompts.get(row.case_id, "")
     quoted: Sentence = ("such a prompt",)
     if prompt:
         quoted = ("prompts such as “", Name(cut(prompt, _LONGEST_PROMPT)), "”")
+    if guilty := [token for token in takers if _is_reworded(delta, row, token)]:
+        return _undo_taking(delta, row, guilty, wanted)
+    if guilty := [token for token in wanted if _is_reworded(delta, row, token)]:
+        return _undo_losing(delta, row, guilty, quoted)
     if wanted and takers:
         last = (", or expect that one",) if row.failure_kind == "optional_only" else ()
         return (
@@ -126,6 +232,39 @@ def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
     last = (", or ask in the prompt for work rather than for knowledge",) if is_talk else ()
     what = ("say in the description of ", *_locate(delta, row, wanted), " to use it for ")
     return (*what, *quoted, *last)
+
+
+def _undo_taking(
+    delta: Delta, row: DeltaEntry, takers: Sequence[str], wanted: Sequence[str]
+) -> Sentence:
+    where = _locate(delta, row, takers)
+    skill = _find(delta, row, takers[0])
+    told: Sentence = ("take back or narrow what this change adds to the description of ", *where)
+    if skill and not skill.before:
+        told = ("narrow the description of ", *where, ", which this change adds and")
+    else:
+        told = (*told, ",")
+    prompt = delta.prompts.get(row.case_id, "")
+    took = ("“", Name(cut(prompt, _LONGEST_PROMPT)), "”") if prompt else ("the prompt",)
+    last = ("; or say in that of ", *_locate(delta, row, wanted), " that it is for such prompts")
+    return (*told, " which took ", *took, *(last if wanted else ()))
+
+
+def _undo_losing(
+    delta: Delta, row: DeltaEntry, wanted: Sequence[str], quoted: Sentence
+) -> Sentence:
+    what = ("take back or correct what this change edits in the description of ",)
+    return (*what, *_locate(delta, row, wanted), ", so that it is again for ", *quoted)
+
+
+def _is_reworded(delta: Delta, row: DeltaEntry, token: str) -> bool:
+    """Whether the change writes or edits the description of a skill that is still there."""
+    skill = _find(delta, row, token)
+    return skill is not None and skill.before is not None and bool(skill.description)
+
+
+def _find(delta: Delta, row: DeltaEntry, token: str) -> DeltaSkill | None:
+    return find_skill(delta, row.agent, token)
 
 
 def _load(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:

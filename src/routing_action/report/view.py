@@ -16,7 +16,7 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
 from routing_action.github.publication import RunLinks
-from routing_action.report.remedies import find_fix
+from routing_action.report.remedies import adjust_rerun, find_fix
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
 _BLAMED = (
@@ -177,7 +177,7 @@ def cell_text(row: DeltaEntry) -> str:
 
 # --- what to do about a row
 
-REASON = "why, for example: the new skill is meant to take it"
+REASON = "WHY"
 """What an offered command gives as the reason, for a person to replace."""
 
 MOST_IN_COMMAND = 20
@@ -210,16 +210,11 @@ def list_steps(
     if accept:
         yield "accept", accept
     if note := describe_acceptance(delta, row):
-        yield "accepted" if row.accepted else "once accepted", note
+        yield "once accepted", note
 
 
 def describe_acceptance(delta: Delta, row: DeltaEntry) -> str:
-    """When an accepted expectation counts; "" for what nobody can accept."""
-    if row.accepted and row.gates:
-        return (
-            "this change's baseline already expects that; it takes effect when merged: this gate "
-            "stays red until then"
-        )
+    """When an accepted expectation counts; "" for what nobody can accept, or the change does."""
     if not accept_command(row):
         return ""
     if row.kind is DeltaKind.REGRESSION and delta.baseline.commit:
@@ -233,7 +228,7 @@ def rerun_command(delta: Delta, row: DeltaEntry) -> str:
     Without a case id it measures all of the agent's.
     """
     plain = f"{RUN_PROGRAM} --agents {shlex.quote(row.agent)}"
-    command = delta.run_commands.get(row.agent, plain)
+    command = adjust_rerun(delta, row, delta.run_commands.get(row.agent, plain))
     return select_case(command, row.case_id) if row.case_id else command
 
 
@@ -275,7 +270,7 @@ def accept_command(row: DeltaEntry, results: str = "RESULTS", place: RunLinks | 
         f"{cases}--agents {shlex.quote(row.agent)}"
     )
     if row.timed_out or row.got is Status.FAIL:
-        lower = f"{base} --accept-regression --reason {shlex.quote(REASON)}"
+        lower = f"{base} --accept-regression --reason '{REASON}'"
         return lower if row.case_id else ""
     return base
 

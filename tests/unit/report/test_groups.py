@@ -78,8 +78,8 @@ def test_the_comment_answers_four_questions_in_order() -> None:
         "```diff\n- Use when asked what changed: sums up\n- commits.\n- Not for releases.\n+ ",
         "This change does not edit `writing-release-notes`.",
         (
-            "**Do now**: say in the description of `writing-release-notes` "
-            "(`skills/writing-release-notes/SKILL.md`) that it is for prompts such as “`Write up"
+            "**Do now**: take back or narrow what this change adds to the description of "
+            "`summarising-commits` (`skills/summarising-commits/SKILL.md`), which took “`Write up"
         ),
         "Run again:",
         "Or accept it; it takes effect when merged: this gate stays red until then:",

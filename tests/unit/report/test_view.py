@@ -67,7 +67,7 @@ def test_the_command_to_accept_a_failure_is_one_that_works(kind: DeltaKind, late
     row = entry("a", "claude", kind, gates=True, got=Status.FAIL, timed_out=late)
     assert accept_command(row).startswith(
         "routing-action baseline update --from RESULTS --cases a --agents claude "
-        "--accept-regression --reason 'why, for example: "
+        "--accept-regression --reason 'WHY'"
     )
 
 
@@ -98,7 +98,7 @@ def test_a_command_of_a_run_fetches_its_results(place: RunLinks, source: str) ->
             "once accepted",
             "commit the baseline",
         ),
-        ({"accepted": True}, "a" * 40, "accepted", "this change's baseline already expects that"),
+        ({"accepted": True}, "a" * 40, "fix", "already accepted by this change"),
     ],
 )
 def test_it_is_said_when_accepting_counts(

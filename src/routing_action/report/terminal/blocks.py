@@ -23,7 +23,7 @@ from routing_action.report.reasons import (
     list_wanted,
     say,
 )
-from routing_action.report.remedies import find_fix
+from routing_action.report.remedies import adjust_rerun, find_fix
 from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.terminal.causes import group_by_cause, name_group
 from routing_action.report.terminal.cells import shorten, visible
@@ -124,7 +124,7 @@ class Blocks:
             fix = find_fix(self.delta, row)
             yield from labelled("fix", fix, width) if fix else ()
         cases = tuple(dict.fromkeys(one.case_id for one in group))
-        rerun = is_lost or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
+        rerun = is_lost or row.stale or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
         if rerun:
             yield from command("rerun", self._rerun(row, cases), width)
         accept = list(self._accept(group)) if self.results else []
@@ -137,7 +137,7 @@ class Blocks:
         if accept := accept_command(join_rows(group), self.results or "", self.place):
             label = "lock in" if row.kind is DeltaKind.IMPROVEMENT else "accept"
             yield from command(label, accept, width)
-        note = describe_acceptance(self.delta, row) if accept or row.accepted else ""
+        note = describe_acceptance(self.delta, row) if accept else ""
         if row.gates and note:
             yield from labelled("", note, width)
 
@@ -145,7 +145,7 @@ class Blocks:
         rows = (one for one in self.delta.rows if one.kind is not DeltaKind.REMOVED)
         known = {one.case_id for one in rows if one.agent == row.agent}
         if row.agent in self.whole and known <= set(cases):
-            return self.delta.run_commands[row.agent]
+            return adjust_rerun(self.delta, row, self.delta.run_commands[row.agent])
         return rerun_command(self.delta, row.model_copy(update={"case_id": ",".join(cases)}))
 
     def _proofs(self, row: DeltaEntry) -> Iterator[str]:
