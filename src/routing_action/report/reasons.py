@@ -10,8 +10,8 @@ from itertools import chain
 from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
-from routing_action.corpus.naming import skill_key
-from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.corpus.naming import bare_name, skill_key
+from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
 
@@ -77,6 +77,13 @@ def list_takers(row: DeltaEntry) -> tuple[str, ...]:
     wanted = {skill_key(token) for token in row.missing_evidence}
     loaded = [name for name in row.loaded_skills if skill_key(name) not in wanted]
     return tuple(dict.fromkeys((*row.disallowed_hits, *loaded)))
+
+
+def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:
+    """What is known of a skill that an agent was offered, or that the change removed."""
+    key = skill_key(bare_name(token))
+    named = [one for one in delta.skills if skill_key(one.name) == key]
+    return next((one for one in named if agent in one.agents or not one.agents), None)
 
 
 def describe_cause(row: DeltaEntry) -> Sentence:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from routing_action.agents.discovery import all_providers
 from routing_action.corpus.baseline import Status
-from routing_action.corpus.influences import MOVES_PROMPTS, Influence
-from routing_action.corpus.naming import bare_name, is_file_token, skill_key
-from routing_action.corpus.units import DEFAULT_TIMEOUT_SECONDS
+from routing_action.corpus.influences import Influence
+from routing_action.corpus.naming import is_file_token
+from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.unavailable import find_refusal_remedy
-from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut
+from routing_action.report.noise import TRIALS_OF_NOISE, find_timeout, is_probably_noise
 from routing_action.report.reasons import (
     Name,
     Prose,
     Sentence,
+    find_skill,
     join,
     list_takers,
     list_wanted,
@@ -55,7 +58,8 @@ REMEDIES: Mapping[str, str] = {
     "missing_activity_evidence": "ask for work in the prompt, or empty required_any_evidence",
     "mixed_evidence_missing": "take the missing tokens one by one",
     "cli_missing": "install the CLI of the agent, and check that it is on PATH",
-    "auth": "set a credential variable of the agent; see routing-action providers list",
+    "auth": "replace the key that was rejected, or set a credential variable of the agent; "
+    "routing-action providers list names them",
     "quota": "a limit of the plan, or credit, is used up: wait for the reset that the error names, "
     "or pay",
     "rate_limit": "lower --max-parallel or --max-parallel-provider, or run again later",
@@ -109,8 +113,34 @@ def build_fix(delta: Delta, row: DeltaEntry) -> Sentence:
         sentence = (*_begin(delta, row), *_reword(delta, row, wanted))
     elif row.got is Status.FAIL and wanted:
         sentence = _load(delta, row, wanted)
+    if row.failure_kind == Outcome.AUTH and (names := _credentials(row.agent)):
+        return _sign_in(names, row.error or "")
     text = find_remedy(row.failure_kind, row.error)
     return sentence or ((text,) if text else ())
+
+
+def _credentials(agent: str) -> tuple[str, ...]:
+    provider = all_providers().get(agent)
+    return provider.credential_variables if provider else ()
+
+
+def _sign_in(names: Sequence[str], error: str) -> Sentence:
+    """A key that was rejected is replaced; where there was none, one is set."""
+    several = " or ".join(names)
+    if _NO_KEY.search(error):
+        return (f"set {several}",)
+    if _BAD_KEY.search(error):
+        return (f"the key in {several} was rejected: replace it",)
+    return (f"if {several} is set, its key was rejected: replace it; else set it",)
+
+
+_NO_KEY = re.compile(
+    r"not logged in|no authentication|missing (?:api|environment)|not set\b|must specify|/login",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(
+    r"\b(?:invalid|incorrect|expired|revoked|rejected)\b|not valid", re.IGNORECASE
+)
 
 
 def _tell_acceptance(delta: Delta, row: DeltaEntry) -> Sentence:
@@ -134,63 +164,11 @@ def _raise_timeout(delta: Delta, row: DeltaEntry) -> Sentence:
     )
 
 
-_TIMEOUT = re.compile(r" --timeout-seconds (\d+(?:\.\d+)?)(?= |$)")
-
-
-def find_timeout(delta: Delta, row: DeltaEntry) -> float:
-    """The seconds that a run of the agent had, from the command that measures it again."""
-    found = _TIMEOUT.search(delta.run_commands.get(row.agent, ""))
-    return float(found[1]) if found else DEFAULT_TIMEOUT_SECONDS
-
-
-def adjust_rerun(delta: Delta, row: DeltaEntry, command: str) -> str:
-    """The command with what tells more: more trials of what is noise, more time for what was late.
-
-    What a person gave of an option is replaced.
-    """
-    if row.timed_out and row.got is Status.FAIL:
-        seconds = f" --timeout-seconds {2 * find_timeout(delta, row):.15g}"
-        return f"{_TIMEOUT.sub('', command)}{seconds}"
-    if is_probably_noise(delta, row):
-        return f"{_TRIALS.sub('', command)} --trials {_TRIALS_OF_NOISE}"
-    return command
-
-
-_TRIALS = re.compile(r" --trials \d+(?= |$)")
-_TRIALS_OF_NOISE = 5
-_SURE = 3
-"""So many trials that all failed are no noise."""
-
-
-def is_probably_noise(delta: Delta, row: DeltaEntry) -> bool:
-    """True where some trials passed, or few failed although the change touches nothing of it."""
-    if row.got is not Status.FAIL or row.kind is not DeltaKind.REGRESSION or row.timed_out:
-        return False
-    return row.flaky or ((row.trials or 1) < _SURE and not _is_touched(delta, row))
-
-
-def _is_touched(delta: Delta, row: DeltaEntry) -> bool:
-    """Whether the change edits a skill of the row, its case, or what every agent reads."""
-    if not delta.edits_known:
-        return True
-    tokens = [*list_takers(row), *list_wanted(row)]
-    skills = {skill_key(bare_name(token)) for token in tokens}
-    if any(one.before is not None for token in tokens if (one := _find(delta, row, token))):
-        return True
-    return any(
-        skill_key(edit.name) in skills
-        if edit.influence is Influence.SKILL
-        else edit.name == row.case_id or edit.influence is not Influence.CASES
-        for edit in delta.edits
-        if edit.influence in MOVES_PROMPTS
-    )
-
-
 def _begin(delta: Delta, row: DeltaEntry) -> Sentence:
     """What comes before any edit of a text."""
     if is_probably_noise(delta, row):
         why = "" if row.flaky else ", since this change edits nothing that decides it"
-        again = f"run it again with --trials {_TRIALS_OF_NOISE}"
+        again = f"run it again with --trials {TRIALS_OF_NOISE}"
         return (f"probably noise{why}: {again}; only if it still fails, ",)
     is_new = row.kind in (DeltaKind.NEW, DeltaKind.UNDECLARED) and row.gates
     return ("correct the case, or fix the skill: ",) if is_new else ()
@@ -238,7 +216,7 @@ def _undo_taking(
     delta: Delta, row: DeltaEntry, takers: Sequence[str], wanted: Sequence[str]
 ) -> Sentence:
     where = _locate(delta, row, takers)
-    skill = _find(delta, row, takers[0])
+    skill = find_skill(delta, row.agent, takers[0])
     told: Sentence = ("take back or narrow what this change adds to the description of ", *where)
     if skill and not skill.before:
         told = ("narrow the description of ", *where, ", which this change adds and")
@@ -259,12 +237,8 @@ def _undo_losing(
 
 def _is_reworded(delta: Delta, row: DeltaEntry, token: str) -> bool:
     """Whether the change writes or edits the description of a skill that is still there."""
-    skill = _find(delta, row, token)
+    skill = find_skill(delta, row.agent, token)
     return skill is not None and skill.before is not None and bool(skill.description)
-
-
-def _find(delta: Delta, row: DeltaEntry, token: str) -> DeltaSkill | None:
-    return find_skill(delta, row.agent, token)
 
 
 def _load(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
@@ -294,13 +268,6 @@ def _place(delta: Delta, row: DeltaEntry, token: str) -> Sentence:
     skill = find_skill(delta, row.agent, token)
     path = (" (", Name(skill.path), ")") if skill and skill.path else ()
     return (Name(cut(token, _LONGEST_NAME)), *path)
-
-
-def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:
-    """What is known of a skill that an agent was offered, or that the change removed."""
-    key = skill_key(bare_name(token))
-    named = [one for one in delta.skills if skill_key(one.name) == key]
-    return next((one for one in named if agent in one.agents or not one.agents), None)
 
 
 def find_remedy(failure_kind: str | None, error: str | None = None) -> str:

@@ -131,3 +131,24 @@ def test_what_the_change_accepts_needs_nothing_more() -> None:
     assert find_fix(delta, row) == (
         "already accepted by this change (the new skill is for it): it counts when merged"
     )
+
+
+@pytest.mark.parametrize(
+    ("agent", "error", "fix"),
+    [
+        ("gemini", "401 invalid x-api-key",
+         "the key in GEMINI_API_KEY or GOOGLE_API_KEY was rejected: replace it"),
+        ("gemini", "Not logged in", "set GEMINI_API_KEY or GOOGLE_API_KEY"),
+        ("gemini", "403",
+         "if GEMINI_API_KEY or GOOGLE_API_KEY is set, its key was rejected: replace it; else set it"),
+        ("mine", "401", ("replace the key that was rejected, or set a credential variable of the "
+         "agent; routing-action providers list names them")),
+    ],
+)  # fmt: skip
+def test_a_key_that_was_rejected_is_replaced_and_a_missing_one_is_set(
+    agent: str, error: str, fix: str
+) -> None:
+    """By the name of its variable, where the agent is known."""
+    fields = {"got": Status.INFRA_ERROR, "failure_kind": "auth", "error": error}
+    delta, row = judged(agent=agent, **fields)
+    assert find_fix(delta, row) == fix

@@ -14,6 +14,7 @@ from routing_action.gate.wording import name_few
 from routing_action.github.publication import RunLinks
 from routing_action.report.differences import show_change
 from routing_action.report.escape import cut, excerpt, printable
+from routing_action.report.noise import adjust_rerun
 from routing_action.report.reasons import (
     describe_cause,
     describe_trials,
@@ -23,7 +24,7 @@ from routing_action.report.reasons import (
     list_wanted,
     say,
 )
-from routing_action.report.remedies import adjust_rerun, find_fix
+from routing_action.report.remedies import find_fix
 from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.terminal.causes import group_by_cause, name_group
 from routing_action.report.terminal.cells import shorten, visible
