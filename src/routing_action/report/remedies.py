@@ -94,13 +94,16 @@ _MOST_SKILLS = 3
 _OFFER = "put it in a folder where this agent looks, or stage it with --skills; check its "
 
 
-def find_fix(delta: Delta, row: DeltaEntry) -> str:
+def find_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -> str:
     """What a person does about a row, in one plain sentence; "" where there is nothing to say."""
-    return say(build_fix(delta, row))
+    return say(build_fix(delta, row, group))
 
 
-def build_fix(delta: Delta, row: DeltaEntry) -> Sentence:
-    """The same with its skills, their files and the prompt as pieces of their own."""
+def build_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -> Sentence:
+    """The same with its skills, their files and the prompt as pieces of their own.
+
+    One sentence for a `group` of rows with one cause.
+    """
     if row.kind is DeltaKind.CASE_EDITED and row.gates:
         return (RESTORE,)
     if row.accepted and row.gates:
@@ -110,7 +113,8 @@ def build_fix(delta: Delta, row: DeltaEntry) -> Sentence:
     wanted = [token for token in list_wanted(row) if not is_file_token(token)]
     sentence: Sentence = ()
     if row.got is Status.FAIL and row.failure_kind in _BY_DESCRIPTION:
-        sentence = (*_begin(delta, row), *_reword(delta, row, wanted))
+        every = group if len({one.case_id for one in group}) > 1 else ()
+        sentence = (*_begin(delta, row), *_reword(delta, row, wanted, every))
     elif row.got is Status.FAIL and wanted:
         sentence = _load(delta, row, wanted)
     if row.failure_kind == Outcome.AUTH and (names := _credentials(row.agent)):
@@ -181,7 +185,9 @@ _BY_DESCRIPTION = (
 """The failure kinds that the descriptions of the skills decide."""
 
 
-def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
+def _reword(
+    delta: Delta, row: DeltaEntry, wanted: Sequence[str], group: Sequence[DeltaEntry]
+) -> Sentence:
     """Another skill took the prompt, or none did: what their descriptions are to say.
 
     What the change edits comes first: that of the skill that took the prompt before the other's.
@@ -192,7 +198,7 @@ def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
     if prompt:
         quoted = ("prompts such as “", Name(cut(prompt, _LONGEST_PROMPT)), "”")
     if guilty := [token for token in takers if _is_reworded(delta, row, token)]:
-        return _undo_taking(delta, row, guilty, wanted)
+        return _undo_taking(delta, row, guilty, wanted, group)
     if guilty := [token for token in wanted if _is_reworded(delta, row, token)]:
         return _undo_losing(delta, row, guilty, quoted)
     if wanted and takers:
@@ -213,7 +219,11 @@ def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
 
 
 def _undo_taking(
-    delta: Delta, row: DeltaEntry, takers: Sequence[str], wanted: Sequence[str]
+    delta: Delta,
+    row: DeltaEntry,
+    takers: Sequence[str],
+    wanted: Sequence[str],
+    group: Sequence[DeltaEntry],
 ) -> Sentence:
     where = _locate(delta, row, takers)
     skill = find_skill(delta, row.agent, takers[0])
@@ -225,6 +235,9 @@ def _undo_taking(
     prompt = delta.prompts.get(row.case_id, "")
     took = ("“", Name(cut(prompt, _LONGEST_PROMPT)), "”") if prompt else ("the prompt",)
     last = ("; or say in that of ", *_locate(delta, row, wanted), " that it is for such prompts")
+    if group:
+        took = (f"{len({one.case_id for one in group})} prompts",)
+        last = ("; or say in those of the skills that were wanted that they are for such prompts",)
     return (*told, " which took ", *took, *(last if wanted else ()))
 
 

@@ -204,7 +204,7 @@ def list_steps(
     if row.kind is DeltaKind.IMPROVEMENT:
         yield from (("lock it in", accept),) if accept else ()
         return
-    if fix := find_fix(delta, row):
+    if fix := find_fix(delta, row, rows):
         yield "fix", fix
     if row.got is not None:
         yield "rerun", rerun_commands(delta, rows)

@@ -140,7 +140,8 @@ def test_what_the_change_accepts_needs_nothing_more() -> None:
          "the key in GEMINI_API_KEY or GOOGLE_API_KEY was rejected: replace it"),
         ("gemini", "Not logged in", "set GEMINI_API_KEY or GOOGLE_API_KEY"),
         ("gemini", "403",
-         "if GEMINI_API_KEY or GOOGLE_API_KEY is set, its key was rejected: replace it; else set it"),
+         ("if GEMINI_API_KEY or GOOGLE_API_KEY is set, its key was rejected: replace it; "
+          "else set it")),
         ("mine", "401", ("replace the key that was rejected, or set a credential variable of the "
          "agent; routing-action providers list names them")),
     ],

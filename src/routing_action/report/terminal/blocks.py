@@ -12,11 +12,11 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
 from routing_action.github.publication import RunLinks
+from routing_action.report.causes import describe_group, list_taken
 from routing_action.report.differences import show_change
 from routing_action.report.escape import cut, excerpt, printable
 from routing_action.report.noise import adjust_rerun
 from routing_action.report.reasons import (
-    describe_cause,
     describe_trials,
     index_passing,
     list_noise,
@@ -79,7 +79,7 @@ class Blocks:
         A blank line stands around what has more to it than a name.
         """
         self.passing.update(index_passing(self.delta))
-        groups = group_by_cause(rows)
+        groups = group_by_cause(self.delta, rows)
         above = True
         for number, group in enumerate(groups[:_MOST_NAMED]):
             facts = list(self._facts(group)) if number < _MOST_FULL else []
@@ -106,7 +106,9 @@ class Blocks:
             return f"{' ' if many else ': '}not measured{kind}{cause}"
         trials = describe_trials(row)
         noise = list(map(say, list_noise(row, self.passing.get(row.case_id, ()))))[bool(trials) :]
-        what = say(describe_cause(row))
+        what = say(describe_group(self.delta, group))
+        if list_taken(self.delta, group):
+            return f": {what} ({trials})"
         kind = row.failure_kind if row.got is Status.FAIL and row.failure_kind else ""
         told = ("" if kind in what or row.timed_out else kind, "" if many else trials)
         marks = ", ".join(filter(None, told))
@@ -115,6 +117,8 @@ class Blocks:
 
     def _facts(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
         row, width = group[0], self.style.width
+        for number, (prompt, wanted) in enumerate(list_taken(self.delta, group)):
+            yield from labelled("" if number else "prompts", f"“{prompt}” → {wanted}", width)
         is_lost = row.got is Status.INFRA_ERROR
         if row.got is Status.FAIL and (row.gates or row.flaky):
             if row.error:
@@ -122,7 +126,7 @@ class Blocks:
             yield from self._proofs(row)
             yield from self._change(row)
         if (row.gates or is_lost) and not _says_remedy(row):
-            fix = find_fix(self.delta, row)
+            fix = find_fix(self.delta, row, group)
             yield from labelled("fix", fix, width) if fix else ()
         cases = tuple(dict.fromkeys(one.case_id for one in group))
         rerun = is_lost or row.stale or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
