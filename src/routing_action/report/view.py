@@ -111,6 +111,17 @@ def find_title(delta: Delta) -> str:
     return ", ".join(filter(None, (title, describe_part(delta), delta.unverified)))
 
 
+def count_kinds(delta: Delta) -> Iterator[tuple[DeltaKind, str, int]]:
+    """Each word with its number; what is known to fail is counted apart from what passes."""
+    for kind, number in delta.counts.items():
+        known = sum(row.kind is kind and row.got is not Status.PASS for row in delta.rows)
+        known = known if kind is DeltaKind.OK else 0
+        if number > known:
+            yield kind, kind.value, number - known
+        if known:
+            yield kind, "known failure" if known == 1 else "known failures", known
+
+
 def describe_part(delta: Delta) -> str:
     """How much of what is known was measured; "" where it was all, or nothing."""
     left = delta.left_out

@@ -22,7 +22,7 @@ from routing_action.report.terminal.layout import (
     ConsoleStyle,
     wrap,
 )
-from routing_action.report.view import changed_rows, find_headline, find_notes
+from routing_action.report.view import changed_rows, count_kinds, find_headline, find_notes
 
 _CONCLUSIONS = {Conclusion.FAILURE: RED, Conclusion.SUCCESS: GREEN, Conclusion.NEUTRAL: YELLOW}
 _MOST_EDITS = 60
@@ -50,7 +50,7 @@ def render_delta_text(
     if changed:
         lines += ["", *Blocks(delta, style, _word, results, whole, place).draw(changed)]
         lines += [""] if lines[-1] else []
-    counts = ", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items())
+    counts = ", ".join(f"{number} {kind}" for _, kind, number in count_kinds(delta))
     left = f", {delta.not_selected} not selected" if delta.not_selected else ""
     lines += wrap(f"{counts or 'nothing was compared'}{left}", width, indent="  ")
     colour = _CONCLUSIONS[delta.conclusion]
