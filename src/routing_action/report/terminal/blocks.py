@@ -131,7 +131,10 @@ class Blocks:
         cases = tuple(dict.fromkeys(one.case_id for one in group))
         rerun = is_lost or row.stale or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
         if rerun:
-            yield from command("rerun", self._rerun(row, cases), width)
+            for agent in dict.fromkeys(one.agent for one in group):
+                own = [one for one in group if one.agent == agent]
+                named = tuple(dict.fromkeys(one.case_id for one in own))
+                yield from command("rerun", self._rerun(own[0], named), width)
         accept = list(self._accept(group)) if self.results else []
         yield from accept
         if not accept and len(cases) > 1 and not rerun:

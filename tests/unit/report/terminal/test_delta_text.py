@@ -346,3 +346,23 @@ def test_nothing_of_a_skill_reaches_the_terminal_unescaped() -> None:
     )
     made = samples.make([samples.regression()], Conclusion.FAILURE, (), skills=skills)
     assert re.fullmatch(r"[^\x00-\x09\x0b-\x1f\u202e]+", render_delta_text(made, ConsoleStyle()))
+
+
+def test_stale_pairs_of_several_agents_are_run_again_by_agent() -> None:
+    """Each command names the cases that its own agent has to measure."""
+    said = "measured before the skills changed"
+    rows = [
+        samples.entry(*pair, stale=said)
+        for pair in (("a", "claude"), ("b", "claude"), ("c", "codex"))
+    ]
+    fails = {"was": Status.FAIL, "got": Status.FAIL, "stale": said, "passed": 0}
+    rows += [
+        samples.entry(name, "claude", DeltaKind.OK, missing_evidence=(name,), **fails)
+        for name in ("d", "e")
+    ]
+    fresh = [samples.entry("f", agent) for agent in ("claude", "codex")]
+    text = render_delta_text(samples.make([*rows, *fresh]), ConsoleStyle())
+    assert "rerun    ./test.sh --agents claude --case-id a,b\n" in text
+    assert "rerun    ./test.sh --agents codex --case-id c\n" in text
+    assert "wanted d, got no skill" in text
+    assert "wanted e, got no skill" in text
