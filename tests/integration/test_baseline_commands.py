@@ -655,8 +655,11 @@ def test_an_agent_that_is_no_longer_measured_is_taken_out_whole(project: Project
     assert "remedy: its agents are: claude" in again.stderr
 
 
-def test_the_placeholder_of_a_reason_is_no_reason(project: Project) -> None:
+@pytest.mark.parametrize(
+    "reason", ["TEXT", "WHY", "why, for example: the new skill is meant to take it"]
+)
+def test_the_placeholder_of_a_reason_is_no_reason(project: Project, reason: str) -> None:
     """A command of the report, copied as it stands, says nothing to whoever reads it later."""
-    done = project.call("baseline", "update", "--prune", "--reason", "TEXT")
+    done = project.call("baseline", "update", "--prune", "--reason", reason)
     assert done.code == 2
-    assert "--reason TEXT is a placeholder" in done.stderr
+    assert "the reason is a placeholder" in done.stderr

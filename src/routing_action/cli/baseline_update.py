@@ -161,8 +161,9 @@ def _refuse_contradictions(sources: tuple[Path, ...], run_id: int | None, repo: 
 
 def _check_reason(accept: bool, reason: str) -> None:
     given = reason.strip()
-    if given == "TEXT" or (accept and not given):
-        cause = "--reason TEXT is a placeholder" if given else "--accept-regression needs a reason"
+    is_placeholder = given in ("TEXT", "WHY") or given.lower().startswith("why, for example")
+    if is_placeholder or (accept and not given):
+        cause = "the reason is a placeholder" if given else "--accept-regression needs a reason"
         raise UsageError(cause, remedy=f"say why, for whoever reviews it; for example: {_EXAMPLE}")
     if len(reason) > 500 or not reason.isprintable():
         raise UsageError(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from routing_action.corpus.baseline import (
     Baseline,
@@ -186,21 +187,35 @@ def _parse(document: JsonText) -> Entries:
             for case_id, found in entries.items()
         }
     except ValidationError as error:
-        first = first_error(error)
-    kind, where, value = first["type"], first["loc"], first["input"]
-    line = document.line_of([part for part in where if part != "[key]"]) if where else 1
-    if kind == "json_invalid":
-        match = _LINE.search(first["msg"])
-        line = int(match[1]) if match else None
-    cause, remedy = _explain(kind, first["msg"], where, value)
+        first, every = first_error(error), error.errors(include_url=False)
+    line, field, cause, remedy = _locate(document, first)
+    others = {one["loc"][:2]: one for one in reversed(every)}  # of each entry the first
+    others.pop(first["loc"][:2], None)
+    for other in [*reversed(others.values())][:_MOST_FAULTS]:
+        own_line, own_field, own_cause, _ = _locate(document, other)
+        cause += f"; also line {own_line}, field {own_field}: {own_cause}"
     raise DocumentError(
         cause,
         file=document.file,
         line=line,
-        field=".".join(str(part) for part in where if part != "[key]"),
+        field=field,
         remedy=remedy,
         page="reference/baseline.md",
     )
+
+
+_MOST_FAULTS = 20
+
+
+def _locate(document: JsonText, error: ErrorDetails) -> tuple[int | None, str, str, str]:
+    """The line and the field of what the model did not take, the cause and the remedy."""
+    kind, where = error["type"], error["loc"]
+    line = document.line_of([part for part in where if part != "[key]"]) if where else 1
+    if kind == "json_invalid":
+        match = _LINE.search(error["msg"])
+        line = int(match[1]) if match else None
+    field = ".".join(str(part) for part in where if part != "[key]")
+    return line, field, *_explain(kind, error["msg"], where, error["input"])
 
 
 def _explain(

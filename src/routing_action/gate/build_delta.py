@@ -18,7 +18,7 @@ from routing_action.gate.edits.earlier_cases import judge_edited_cases
 from routing_action.gate.edits.find import Change
 from routing_action.gate.edits.stakes import list_skills_at_stake
 from routing_action.gate.find_baselines import Baselines
-from routing_action.gate.left_out import describe_attempts, find_doubt
+from routing_action.gate.left_out import describe_attempts, describe_stale, find_doubt
 from routing_action.gate.model import (
     Delta,
     DeltaEntry,
@@ -74,7 +74,7 @@ def build_delta(
     )
     comparison = compare(measurement, baselines.deciding, tree)
     doubt = find_doubt(comparison, moved, by_change=policy.by_change)
-    gate = decide_gate(comparison, policy, doubt)
+    gate = decide_gate(comparison, policy, doubt, describe_stale(measurement))
     commits = measurement.commits
     counts = Counter(row.kind for row in comparison.rows)
     # A push edits the baseline too, though it decides as it is checked in. A move has no name.
@@ -112,10 +112,10 @@ def build_delta(
             *change.notes,
         ),
         totals=_totals(measurement),
-        skills=tuple(list_skills_at_stake(batches, comparison, change.edits)),
+        skills=tuple(list_skills_at_stake(measurement.latest, comparison, change.edits)),
         prompts=_list_prompts(corpus, comparison),
         rows=tuple(
-            _entry(row, corpus.lines, baselines, comparison.red_before.get(row.pair, ()))
+            _entry(row, corpus.lines, baselines, comparison, measurement.stale.get(row.pair))
             for row in comparison.rows
         ),
     )
@@ -170,13 +170,18 @@ def _shorten(prompt: str) -> str:
 
 
 def _entry(
-    row: DeltaRow, lines: Mapping[str, int], baselines: Baselines, before: tuple[int, ...]
+    row: DeltaRow,
+    lines: Mapping[str, int],
+    baselines: Baselines,
+    comparison: Comparison,
+    stale: str | None,
 ) -> DeltaEntry:
     case_id, agent = row.pair
     told = {
         "line": lines.get(case_id),
         "not_alike": row.not_alike,
-        "red_before": before,
+        "red_before": comparison.red_before.get(row.pair),
+        "stale": stale,
         "accepted": _is_accepted(row, baselines) or None,
         **(_evidence(row.measured) if row.measured else {}),
     }

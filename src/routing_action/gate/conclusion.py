@@ -75,11 +75,11 @@ CLAIMS = (DeltaKind.REGRESSION, DeltaKind.NEW)
 """Words that blame the change, which nobody can where a pair could not be measured."""
 
 
-def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate:
+def decide_gate(comparison: Comparison, policy: Policy, *doubts: str) -> Gate:
     """Red for any gating row or error; neutral where something was not measured; else green.
 
-    Also red where too little was measured, whatever the baseline expects of it. `doubt` says
-    what was left out that can have changed; empty where nothing was.
+    Also red where too little was measured, whatever the baseline expects of it. `doubts`
+    say what was left out that can have changed, or changed since; empty where nothing did.
     """
     gating = [row for row in comparison.rows if row.gates]
     lost = [row for row in gating if row.kind in CLAIMS and row.got is Status.INFRA_ERROR]
@@ -97,7 +97,7 @@ def decide_gate(comparison: Comparison, policy: Policy, doubt: str = "") -> Gate
     if lack := _find_lack(comparison):
         return Gate(Conclusion.FAILURE, (lack,))
     unmeasured = kinds[DeltaKind.UNMEASURED]
-    open_ones = (_count(unmeasured, DeltaKind.UNMEASURED) if unmeasured else "", doubt)
+    open_ones = (_count(unmeasured, DeltaKind.UNMEASURED) if unmeasured else "", *doubts)
     reasons = tuple(filter(None, open_ones))
     return Gate(Conclusion.NEUTRAL if reasons else Conclusion.SUCCESS, reasons)
 

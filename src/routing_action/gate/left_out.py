@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from routing_action.corpus.baseline import Pair
@@ -28,6 +29,16 @@ def find_doubt(comparison: Comparison, moved: Mapping[str, str] | None, *, by_ch
     else:
         why = ", and the history is not here to tell whether it matters" if by_change else ""
     return f"left out: {_name(left, comparison)}{why}" if left else ""
+
+
+def describe_stale(measurement: Measurement) -> str:
+    """How many pairs were measured too early to be green; "" where none was."""
+    counts = Counter(measurement.stale.values())
+    return "; ".join(f"{_count_pairs(number)} {what}" for what, number in sorted(counts.items()))
+
+
+def _count_pairs(number: int) -> str:
+    return "1 pair was" if number == 1 else f"{number} pairs were"
 
 
 def _name(left: Sequence[Pair], comparison: Comparison) -> str:

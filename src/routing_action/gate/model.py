@@ -65,7 +65,7 @@ class DeltaEntry(_Model):
     `passed` of the `trials` passed, those of `--confirm` among them; `measured` says how many of
     them could be measured, where that is not all. `accepted`: the change's own baseline already
     expects `got`, which counts once it is merged. `red_before` are earlier attempts of the run at
-    which the pair was red.
+    which the pair was red. `stale` says what changed since it was measured, "" where nothing did.
     """
 
     case_id: str
@@ -92,6 +92,7 @@ class DeltaEntry(_Model):
     accepted: bool = False
     unit_run_id: str | None = None
     red_before: tuple[Count, ...] = ()
+    stale: str = ""
 
 
 class DeltaLeftOut(_Model):

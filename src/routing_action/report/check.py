@@ -10,11 +10,11 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count, name_few
 from routing_action.github.publication import Annotation, CheckOutput, Level, RunLinks
+from routing_action.report.causes import describe_group, group_rows
 from routing_action.report.edits import edits_headline
 from routing_action.report.escape import cut, printable
 from routing_action.report.markdown import Renderer, cut_bytes
-from routing_action.report.page_rows import group_rows
-from routing_action.report.reasons import describe_cause, index_passing, list_noise, say
+from routing_action.report.reasons import index_passing, list_noise, say
 from routing_action.report.steps import list_steps
 from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.view import changed_rows, find_headline, find_word
@@ -44,7 +44,7 @@ def build_check(
     summary = renderer.render("check-summary.md.j2", budget - _ROOM_FOR_COUNT)
     edits = edits_headline(delta)  # where there is room
     title = f"{find_headline(delta)} (edited: {edits})" if edits else find_headline(delta)
-    groups = group_rows(changed_rows(delta))
+    groups = group_rows(delta, changed_rows(delta))
     annotations = tuple(_annotations(delta, groups[:max_annotations], place))
     left = sum(map(len, groups[max_annotations:]))
     if annotations and left:
@@ -84,7 +84,7 @@ def _tell(
 ) -> Iterator[str]:
     """What broke, whether it is chance, what in the change it is about, and what to do."""
     row = group[0]
-    yield say(describe_cause(row))
+    yield say(describe_group(delta, group))
     yield from (say(sentence) for sentence in list_noise(row, passing))
     if row.gates:
         if row.got is Status.FAIL:

@@ -18,7 +18,7 @@ from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.edits import edit_lines, name_edit
 from routing_action.report.escape import cut, printable
-from routing_action.report.reasons import describe_before, describe_trials
+from routing_action.report.reasons import describe_before, describe_cause, describe_trials, say
 from routing_action.report.steps import list_steps
 from routing_action.report.view import describe_part
 from routing_action.results.transcript_lines import UnitRecord
@@ -144,7 +144,8 @@ def _add_row(
     if isinstance(row, DeltaLeftOut):
         ET.SubElement(case, "skipped", message="left out")
         return
-    message = _line(f"{row.kind.value}: {row.why}")
+    is_fail = row.gates and row.got is Status.FAIL
+    message = _line(f"{row.kind.value}: {say(describe_cause(row)) if is_fail else row.why}")
     if row.gates or row.kind is DeltaKind.INFRA:
         found = ET.SubElement(case, "failure" if row.gates else "error", message=message)
         kind = row.kind.value if row.gates else row.failure_kind or row.kind.value

@@ -22,7 +22,7 @@ from routing_action.report.steps import accept_command, join_rows, rerun_command
 from routing_action.report.view import (
     cell_text,
     changed_rows,
-    count_words,
+    count_kinds,
     describe_part,
     find_agents,
     find_outcome,
@@ -36,9 +36,9 @@ _RUN_ID = re.compile(r"[0-9]{1,20}")
 def build_page(delta: Delta, place: RunLinks) -> Values:
     """Everything that a report in markdown can show, of a delta made at a place.
 
-    `outcome` is a word of report.view.GateOutcome; `changed` are the rows worth a look, red ones
-    first, `red` those that gate; `look` and `tally` count the changed and all pairs in words;
-    `duration` is the time of all agents together.
+    `outcome` is a word of report.view.GateOutcome; `accepted`: the change accepts all that is red;
+    `changed` are the rows worth a look, red ones first, `red` those that gate; `look` and `tally`
+    count the changed and all pairs in words; `duration` is the time of all agents together.
     """
     changed = build_rows(delta, changed_rows(delta), place)
     all_agents = find_agents(delta)
@@ -57,6 +57,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "changed": changed,
         "look": _sum_up(cell_text(row) for row in changed_rows(delta)),
         "red": [row for row in changed if row["gates"]],
+        "accepted": {row.accepted for row in delta.rows if row.gates} == {True},
         "torn": list(_find_torn_cases(delta)),
         "agents": agents,
         "more_agents": len(all_agents) - len(agents),
@@ -79,9 +80,9 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
 
 def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
     """How many pairs have a word of the delta, and where that word is explained."""
-    for kind, number in count_words(delta).items():
+    for kind, word, number in count_kinds(delta):
         url = place.docs_page(f"reference/delta-words.md#{kind.value.lower().replace(' ', '-')}")
-        yield {"kind": kind.value, "number": number, "url": url}
+        yield {"kind": word, "number": number, "url": url}
 
 
 def _left_out(delta: Delta) -> Iterator[Values]:

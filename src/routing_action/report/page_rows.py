@@ -13,13 +13,12 @@ from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
-from routing_action.report.causes import find_shared_cause
+from routing_action.report.causes import describe_group, group_rows, list_taken
 from routing_action.report.differences import draw_diff
 from routing_action.report.escape import cut, excerpt
 from routing_action.report.reasons import (
     Told,
     describe_before,
-    describe_cause,
     index_passing,
     list_noise,
     list_proofs,
@@ -51,9 +50,6 @@ _KINDS = {kind.value for kind in (*FailureKind, *Outcome)}
 _MARKS = {DeltaKind.IMPROVEMENT: "🟢", DeltaKind.NEW: "🔵", DeltaKind.REMOVED: "⚪"}
 _TO_DECLARE = (DeltaKind.NEW, DeltaKind.UNDECLARED)
 _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
-_OF_AGENT = (FailureKind.SKILL_UNAVAILABLE, FailureKind.INVOKED_BUT_NOT_LOADED)
-"""What to do about these names the agent."""
-
 _Skills: TypeAlias = Mapping[tuple[str, str], DeltaSkill]
 
 
@@ -71,30 +67,8 @@ def build_rows(delta: Delta, rows: Sequence[DeltaEntry], place: RunLinks) -> lis
     return [
         _row(delta, group, place, passing.get(group[0].case_id, []), skills)
         | _commands(delta, group, place)
-        for group in group_rows(rows)
+        for group in group_rows(delta, rows)
     ]
-
-
-def group_rows(rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
-    """Rows with one cause, in the order of their first ones: always some cases on some agents."""
-    cases: dict[tuple[str, ...], list[DeltaEntry]] = {}
-    for row in rows:
-        cause = find_shared_cause(row)
-        cases.setdefault((row.case_id, cause, *(() if cause else _own_cause(row))), []).append(row)
-    groups: dict[tuple[str, ...], list[DeltaEntry]] = {}
-    for (case_id, cause, *own), found in cases.items():
-        agents = (row.agent for row in found)
-        key = (cause,) if cause else (case_id, *own)
-        groups.setdefault((*key, "", *agents), []).extend(found)
-    return list(groups.values())
-
-
-def _own_cause(row: DeltaEntry) -> tuple[str, ...]:
-    """What the agents that fail a case alike have in common; nothing is shared by two cases."""
-    is_of_agent = row.failure_kind in _OF_AGENT
-    noise = (say(sentence) for sentence in list_noise(row, ()))
-    said = (say(describe_cause(row)), row.failure_kind or "", str((row.accepted, row.timed_out)))
-    return (row.kind, str(row.got), row.agent if is_of_agent else "", *said, *noise)
 
 
 def _row(
@@ -106,12 +80,13 @@ def _row(
 ) -> Values:
     """The fields of the first row and more; texts are empty where there is nothing to say.
 
-    `cases` and `agents` are those of all rows. `mark` is a sign to find it by. `cause`, `noise`,
-    `changes` and `rest` are sentences: what broke, whether it is chance, what in this change it is
-    about (with a `diff`), and what else can matter. `wanted` are the missing tokens without the
-    files that their skills imply, `refused` what was used though disallowed, `others` the agents
-    that still pass a case which broke here. `subagents` are those of `loaded` that a sub-agent
-    alone has loaded. `purposes` tell the wanted skills apart from those that took the prompt.
+    `cases` and `agents` are those of all rows; `taken` are the prompts that one skill took. `mark`
+    is a sign to find it by. `cause`, `noise`, `changes` and `rest` are sentences: what broke,
+    whether it is chance, what in this change it is about (with a `diff`), and what else can matter.
+    `wanted` are the missing tokens without the files that their skills imply, `refused` what was
+    used though disallowed, `others` the agents that still pass a case which broke here. `subagents`
+    are those of `loaded` that a sub-agent alone has loaded. `purposes` tell the wanted skills apart
+    from those that took the prompt.
     """
     row = group[0]
     own = {name: "" if value is None else value for name, value in row.model_dump().items()}
@@ -123,7 +98,8 @@ def _row(
         "cases": cases,
         "agents": list(dict.fromkeys(one.agent for one in group)),
         "mark": find_mark(row),
-        "cause": Told(describe_cause(row)),
+        "cause": Told(describe_group(delta, group)),
+        "taken": list_taken(delta, group),
         "noise": [Told(sentence) for sentence in noise],
         "changes": list(_changes(delta, row)) if is_red_fail else [],
         "rest": [Told(one) for one in describe_rest(delta, row)] if is_red_fail else [],
@@ -152,7 +128,7 @@ def _commands(delta: Delta, group: Sequence[DeltaEntry], place: RunLinks) -> Val
     """
     row = group[0]
     few = group[:MOST_IN_COMMAND]
-    fix = build_fix(delta, row) if row.gates else ()
+    fix = build_fix(delta, row, group) if row.gates else ()
     is_new = can_accept(row) and row.kind in _TO_DECLARE
     entries = map(_declaration, few) if is_new else map(_lost_entry, few)
     return {

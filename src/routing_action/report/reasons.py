@@ -10,8 +10,8 @@ from itertools import chain
 from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
-from routing_action.corpus.naming import skill_key
-from routing_action.gate.model import Delta, DeltaEntry, DeltaProof
+from routing_action.corpus.naming import bare_name, skill_key
+from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
 
@@ -86,6 +86,13 @@ def list_proofs(row: DeltaEntry) -> list[DeltaProof]:
     return [proofs[token] for token in tokens if token in proofs]
 
 
+def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:
+    """What is known of a skill that an agent was offered, or that the change removed."""
+    key = skill_key(bare_name(token))
+    named = [one for one in delta.skills if skill_key(one.name) == key]
+    return next((one for one in named if agent in one.agents or not one.agents), None)
+
+
 def describe_cause(row: DeltaEntry) -> Sentence:
     """What was wanted and what came instead, or what else happened."""
     wanted = list_wanted(row)
@@ -93,7 +100,8 @@ def describe_cause(row: DeltaEntry) -> Sentence:
         kind = (": ", Name(cut(row.failure_kind, _LONGEST_NAME))) if row.failure_kind else ()
         return ("could not be measured", *kind)
     if row.got is Status.FAIL and row.disallowed_hits:
-        return ("used ", *name_all(row.disallowed_hits), ", which is disallowed")
+        used = ("wanted ", *name_all(wanted), ", got ") if wanted else ("used ",)
+        return (*used, *name_all(row.disallowed_hits), ", which is disallowed")
     if row.timed_out:
         return ("timed out before ", *name_all(wanted), " was loaded") if wanted else ("timed out",)
     if row.got is Status.FAIL and wanted:
@@ -132,12 +140,17 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
         yield ("red before: ", describe_before(row))
     if row.kind is DeltaKind.REGRESSION and passing:
         yield ("only here: passes on ", *name_all(passing))
+    if row.stale:
+        yield ("stale: ", Prose(cut(row.stale, _LONGEST_NAME)))
     for note in row.not_alike[:MOST_NAMES]:
         yield ("not comparable: ", Prose(cut(note, _LONGEST_NAME)))
 
 
 def describe_trials(row: DeltaEntry) -> str:
-    """`failed 3 of 3`, `flaky: 1 of 3 passed`; "" where a single trial passed or none counts."""
+    """`failed 3 of 3`, `failed 1 of 1: measured once`, `flaky: 1 of 3 passed`.
+
+    "" where a single trial passed or none counts.
+    """
     trials, passed = row.trials or 0, row.passed or 0
     measured = trials if row.measured is None else row.measured
     lost = f", {trials - measured} not measured" if trials > measured else ""
@@ -148,7 +161,8 @@ def describe_trials(row: DeltaEntry) -> str:
         return f"flaky: {passed} of {measured} passed{lost}"
     if row.got is Status.PASS:
         return f"passed {passed} of {measured}{lost}"
-    return f"failed {measured - passed} of {measured}{lost}"
+    once = ": measured once" if measured == 1 else ""
+    return f"failed {measured - passed} of {measured}{once}{lost}"
 
 
 def describe_before(row: DeltaEntry) -> str:

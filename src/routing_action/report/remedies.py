@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from routing_action.agents.discovery import all_providers
 from routing_action.corpus.baseline import Status
-from routing_action.corpus.naming import bare_name, is_file_token, skill_key
+from routing_action.corpus.influences import Influence
+from routing_action.corpus.naming import is_file_token
+from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.unavailable import find_refusal_remedy
-from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut
-from routing_action.report.reasons import Name, Sentence, join, list_takers, list_wanted, say
+from routing_action.report.noise import TRIALS_OF_NOISE, find_timeout, is_probably_noise
+from routing_action.report.reasons import (
+    Name,
+    Prose,
+    Sentence,
+    find_skill,
+    join,
+    list_takers,
+    list_wanted,
+    say,
+)
 
 _DESCRIPTION = "say in its description when to use the skill, in the words of this prompt"
 
@@ -44,7 +58,8 @@ REMEDIES: Mapping[str, str] = {
     "missing_activity_evidence": "ask for work in the prompt, or empty required_any_evidence",
     "mixed_evidence_missing": "take the missing tokens one by one",
     "cli_missing": "install the CLI of the agent, and check that it is on PATH",
-    "auth": "set a credential variable of the agent; see routing-action providers list",
+    "auth": "replace the key that was rejected, or set a credential variable of the agent; "
+    "routing-action providers list names them",
     "quota": "a limit of the plan, or credit, is used up: wait for the reset that the error names, "
     "or pay",
     "rate_limit": "lower --max-parallel or --max-parallel-provider, or run again later",
@@ -73,28 +88,94 @@ RESTORE = (
 )
 
 _LONGEST_PROMPT = 80
+_LONGEST_REASON = 300
 _LONGEST_NAME = 160
 _MOST_SKILLS = 3
 _OFFER = "put it in a folder where this agent looks, or stage it with --skills; check its "
 
 
-def find_fix(delta: Delta, row: DeltaEntry) -> str:
+def find_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -> str:
     """What a person does about a row, in one plain sentence; "" where there is nothing to say."""
-    return say(build_fix(delta, row))
+    return say(build_fix(delta, row, group))
 
 
-def build_fix(delta: Delta, row: DeltaEntry) -> Sentence:
-    """The same with its skills, their files and the prompt as pieces of their own."""
+def build_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -> Sentence:
+    """The same with its skills, their files and the prompt as pieces of their own.
+
+    One sentence for a `group` of rows with one cause.
+    """
     if row.kind is DeltaKind.CASE_EDITED and row.gates:
         return (RESTORE,)
+    if row.accepted and row.gates:
+        return _tell_acceptance(delta, row)
+    if row.timed_out and row.got is Status.FAIL and not row.disallowed_hits:
+        return _raise_timeout(delta, row)
     wanted = [token for token in list_wanted(row) if not is_file_token(token)]
     sentence: Sentence = ()
     if row.got is Status.FAIL and row.failure_kind in _BY_DESCRIPTION:
-        sentence = _reword(delta, row, wanted)
+        every = group if len({one.case_id for one in group}) > 1 else ()
+        sentence = (*_begin(delta, row), *_reword(delta, row, wanted, every))
     elif row.got is Status.FAIL and wanted:
         sentence = _load(delta, row, wanted)
+    if row.failure_kind == Outcome.AUTH and (names := _credentials(row.agent)):
+        return _sign_in(names, row.error or "")
     text = find_remedy(row.failure_kind, row.error)
     return sentence or ((text,) if text else ())
+
+
+def _credentials(agent: str) -> tuple[str, ...]:
+    provider = all_providers().get(agent)
+    return provider.credential_variables if provider else ()
+
+
+def _sign_in(names: Sequence[str], error: str) -> Sentence:
+    """A key that was rejected is replaced; where there was none, one is set."""
+    several = " or ".join(names)
+    if _NO_KEY.search(error):
+        return (f"set {several}",)
+    if _BAD_KEY.search(error):
+        return (f"the key in {several} was rejected: replace it",)
+    return (f"if {several} is set, its key was rejected: replace it; else set it",)
+
+
+_NO_KEY = re.compile(
+    r"not logged in|no authentication|missing (?:api|environment)|not set\b|must specify|/login",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(
+    r"\b(?:invalid|incorrect|expired|revoked|rejected)\b|not valid", re.IGNORECASE
+)
+
+
+def _tell_acceptance(delta: Delta, row: DeltaEntry) -> Sentence:
+    """Nothing is to be done; the reason is the one that the change gives."""
+    name = f"{row.case_id} on {row.agent}"
+    entry = (one for one in delta.edits if (one.influence, one.name) == (Influence.BASELINE, name))
+    fields = [one for edit in entry for one in edit.fields if one.field == "reason"]
+    why = (" (", Prose(cut(fields[0].after, _LONGEST_REASON)), ")") if fields else ()
+    return ("already accepted by this change", *why, ": it counts when merged")
+
+
+def _raise_timeout(delta: Delta, row: DeltaEntry) -> Sentence:
+    transcript = f"transcripts/{row.unit_run_id}.stdout" if row.unit_run_id else ""
+    read = (
+        (" ", Name(transcript), " beside its results.json") if transcript else (" the transcript",)
+    )
+    return (
+        f"timed out after {find_timeout(delta, row):.15g} s: read",
+        *read,
+        "; if the agent was on its way, run it again with twice the time, else shorten the prompt",
+    )
+
+
+def _begin(delta: Delta, row: DeltaEntry) -> Sentence:
+    """What comes before any edit of a text."""
+    if is_probably_noise(delta, row):
+        why = "" if row.flaky else ", since this change edits nothing that decides it"
+        again = f"run it again with --trials {TRIALS_OF_NOISE}"
+        return (f"probably noise{why}: {again}; only if it still fails, ",)
+    is_new = row.kind in (DeltaKind.NEW, DeltaKind.UNDECLARED) and row.gates
+    return ("correct the case, or fix the skill: ",) if is_new else ()
 
 
 _BY_DESCRIPTION = (
@@ -104,13 +185,22 @@ _BY_DESCRIPTION = (
 """The failure kinds that the descriptions of the skills decide."""
 
 
-def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
-    """Another skill took the prompt, or none did: what their descriptions are to say."""
+def _reword(
+    delta: Delta, row: DeltaEntry, wanted: Sequence[str], group: Sequence[DeltaEntry]
+) -> Sentence:
+    """Another skill took the prompt, or none did: what their descriptions are to say.
+
+    What the change edits comes first: that of the skill that took the prompt before the other's.
+    """
     takers = list_takers(row)
     prompt = delta.prompts.get(row.case_id, "")
     quoted: Sentence = ("such a prompt",)
     if prompt:
         quoted = ("prompts such as “", Name(cut(prompt, _LONGEST_PROMPT)), "”")
+    if guilty := [token for token in takers if _is_reworded(delta, row, token)]:
+        return _undo_taking(delta, row, guilty, wanted, group)
+    if guilty := [token for token in wanted if _is_reworded(delta, row, token)]:
+        return _undo_losing(delta, row, guilty, quoted)
     if wanted and takers:
         last = (", or expect that one",) if row.failure_kind == "optional_only" else ()
         return (
@@ -126,6 +216,42 @@ def _reword(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
     last = (", or ask in the prompt for work rather than for knowledge",) if is_talk else ()
     what = ("say in the description of ", *_locate(delta, row, wanted), " to use it for ")
     return (*what, *quoted, *last)
+
+
+def _undo_taking(
+    delta: Delta,
+    row: DeltaEntry,
+    takers: Sequence[str],
+    wanted: Sequence[str],
+    group: Sequence[DeltaEntry],
+) -> Sentence:
+    where = _locate(delta, row, takers)
+    skill = find_skill(delta, row.agent, takers[0])
+    told: Sentence = ("take back or narrow what this change adds to the description of ", *where)
+    if skill and not skill.before:
+        told = ("narrow the description of ", *where, ", which this change adds and")
+    else:
+        told = (*told, ",")
+    prompt = delta.prompts.get(row.case_id, "")
+    took = ("“", Name(cut(prompt, _LONGEST_PROMPT)), "”") if prompt else ("the prompt",)
+    last = ("; or say in that of ", *_locate(delta, row, wanted), " that it is for such prompts")
+    if group:
+        took = (f"{len({one.case_id for one in group})} prompts",)
+        last = ("; or say in those of the skills that were wanted that they are for such prompts",)
+    return (*told, " which took ", *took, *(last if wanted else ()))
+
+
+def _undo_losing(
+    delta: Delta, row: DeltaEntry, wanted: Sequence[str], quoted: Sentence
+) -> Sentence:
+    what = ("take back or correct what this change edits in the description of ",)
+    return (*what, *_locate(delta, row, wanted), ", so that it is again for ", *quoted)
+
+
+def _is_reworded(delta: Delta, row: DeltaEntry, token: str) -> bool:
+    """Whether the change writes or edits the description of a skill that is still there."""
+    skill = find_skill(delta, row.agent, token)
+    return skill is not None and skill.before is not None and bool(skill.description)
 
 
 def _load(delta: Delta, row: DeltaEntry, wanted: Sequence[str]) -> Sentence:
@@ -155,13 +281,6 @@ def _place(delta: Delta, row: DeltaEntry, token: str) -> Sentence:
     skill = find_skill(delta, row.agent, token)
     path = (" (", Name(skill.path), ")") if skill and skill.path else ()
     return (Name(cut(token, _LONGEST_NAME)), *path)
-
-
-def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:
-    """What is known of a skill that an agent was offered, or that the change removed."""
-    key = skill_key(bare_name(token))
-    named = [one for one in delta.skills if skill_key(one.name) == key]
-    return next((one for one in named if agent in one.agents or not one.agents), None)
 
 
 def find_remedy(failure_kind: str | None, error: str | None = None) -> str:

@@ -12,10 +12,11 @@ from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
+from routing_action.report.noise import adjust_rerun
 from routing_action.report.remedies import find_fix
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
-REASON = "why, for example: the new skill is meant to take it"
+REASON = "WHY"
 """What an offered command gives as the reason, for a person to replace."""
 
 MOST_IN_COMMAND = 20
@@ -41,23 +42,18 @@ def list_steps(
     if row.kind is DeltaKind.IMPROVEMENT:
         yield from (("lock it in", accept),) if accept else ()
         return
-    if fix := find_fix(delta, row):
+    if fix := find_fix(delta, row, rows):
         yield "fix", fix
     if row.got is not None:
         yield "rerun", rerun_commands(delta, rows)
     if accept:
         yield "accept", accept
     if note := describe_acceptance(delta, row):
-        yield "accepted" if row.accepted else "once accepted", note
+        yield "once accepted", note
 
 
 def describe_acceptance(delta: Delta, row: DeltaEntry) -> str:
-    """When an accepted expectation counts; "" for what nobody can accept."""
-    if row.accepted and row.gates:
-        return (
-            "this change's baseline already expects that; it takes effect when merged: this gate "
-            "stays red until then"
-        )
+    """When an accepted expectation counts; "" for what nobody can accept, or the change does."""
     if not accept_command(row):
         return ""
     if row.kind is DeltaKind.REGRESSION and delta.baseline.commit:
@@ -73,7 +69,7 @@ def rerun_command(delta: Delta, row: DeltaEntry) -> str:
     Without a case id it measures all of the agent's.
     """
     plain = f"{RUN_PROGRAM} --agents {shlex.quote(row.agent)}"
-    command = delta.run_commands.get(row.agent, plain)
+    command = adjust_rerun(delta, row, delta.run_commands.get(row.agent, plain))
     return select_case(command, row.case_id) if row.case_id else command
 
 
@@ -139,7 +135,7 @@ def accept_command(row: DeltaEntry, results: str = "", place: RunLinks | None = 
         if not row.case_id and row.kind is not DeltaKind.UNDECLARED:
             return ""
         lower = "--accept-regression " if row.case_id else ""
-        return f"{base} {lower}--reason {shlex.quote(REASON)}"
+        return f"{base} {lower}--reason '{REASON}'"
     return base
 
 

@@ -9,8 +9,15 @@ from routing_action.corpus.influences import MOVES_PROMPTS, Influence
 from routing_action.corpus.naming import bare_name, is_file_token, is_skill_file, skill_key
 from routing_action.gate.model import UNKNOWN, Delta, DeltaEntry, Edit, FieldEdit
 from routing_action.gate.rules import DeltaKind
-from routing_action.report.reasons import Name, Sentence, join, list_takers, list_wanted, name_all
-from routing_action.report.remedies import find_skill
+from routing_action.report.reasons import (
+    Name,
+    Sentence,
+    find_skill,
+    join,
+    list_takers,
+    list_wanted,
+    name_all,
+)
 
 _MOST_SKILLS = 4
 _MOST_OTHERS = 3

@@ -6,6 +6,7 @@ Facts come from the delta's fields; prose is made here and never read back.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
@@ -84,7 +85,8 @@ def _why_open(delta: Delta) -> GateOutcome:
         return GateOutcome.NOT_MEASURED
     if delta.unverified:
         return GateOutcome.UNVERIFIED
-    return GateOutcome.PARTIAL if delta.left_out else GateOutcome.NOT_MEASURED
+    is_partial = delta.left_out or any(row.stale for row in delta.rows)
+    return GateOutcome.PARTIAL if is_partial else GateOutcome.NOT_MEASURED
 
 
 def _lacks_baseline(delta: Delta) -> bool:
@@ -152,7 +154,7 @@ def find_agents(delta: Delta) -> tuple[str, ...]:
 
 def is_worth_a_look(row: DeltaEntry) -> bool:
     """False where a pair is as expected and nothing about it is in doubt."""
-    doubts = (row.flaky, row.not_alike, row.red_before)
+    doubts = (row.flaky, row.not_alike, row.red_before, row.stale)
     return row.kind is not DeltaKind.OK or any(doubts)
 
 
@@ -165,6 +167,20 @@ def find_word(row: DeltaEntry) -> DeltaKind:
     """The word that reports show: nobody can blame a change for what could not be measured."""
     is_lost = row.gates and row.kind in CLAIMS and row.got is Status.INFRA_ERROR
     return DeltaKind.UNMEASURED if is_lost else row.kind
+
+
+def count_kinds(delta: Delta) -> Iterator[tuple[DeltaKind, str, int]]:
+    """Each word that is shown, with its number: those with a red pair first.
+
+    What is known to fail is counted apart from what passes.
+    """
+    for kind, number in count_words(delta).items():
+        known = sum(row.kind is kind and row.got is not Status.PASS for row in delta.rows)
+        known = known if kind is DeltaKind.OK else 0
+        if number > known:
+            yield kind, kind.value, number - known
+        if known:
+            yield kind, "known failure" if known == 1 else "known failures", known
 
 
 def count_words(delta: Delta) -> dict[DeltaKind, int]:

@@ -14,7 +14,10 @@ MEASURED_FLOOR = 0.5
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBatch:
-    """A results.json, with the key and attempt that its artifact names, and that folder."""
+    """A results.json, with the key and attempt that its artifact names, and that folder.
+
+    `stale` says what changed after it was measured, beside a newer one; "" where nothing did.
+    """
 
     file: str
     key: str
@@ -25,6 +28,7 @@ class MeasuredBatch:
     rows: tuple[MeasuredRow, ...]
     artifact: str = ""
     generated_at: str = ""
+    stale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Measurement:
 
     `lost` are the pairs that were selected and have no result; `run_options` tell of each agent
     how it was run. `earlier` holds what attempts before the one that counts came to, in order.
+    `stale` says of pairs that were measured too early what changed since.
     """
 
     pairs: Mapping[Pair, MeasuredPair]
@@ -63,6 +68,7 @@ class Measurement:
     latest: tuple[MeasuredBatch, ...] = ()
     superseded: tuple[MeasuredBatch, ...] = ()
     earlier: Mapping[Pair, Mapping[int, MeasuredPair]] = field(default_factory=dict)
+    stale: Mapping[Pair, str] = field(default_factory=dict)
 
 
 def gather(
@@ -114,6 +120,12 @@ def gather(
         latest=tuple(latest),
         superseded=tuple(superseded),
         earlier=_sum_up_earlier(superseded),
+        stale={
+            (row.case_id, row.agent): batch.stale
+            for batch in latest
+            if batch.stale
+            for row in batch.rows
+        },
     )
 
 
@@ -132,16 +144,39 @@ def _split(batches: Sequence[MeasuredBatch]) -> tuple[list[MeasuredBatch], list[
 def keep_newest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
     """Batches that a person named together: of each pair only the newest one's trials are left.
 
-    So a rerun of some pairs completes an earlier batch. Attempts of a leg stay what they are.
+    So a rerun of some pairs completes an earlier batch, which is stale where other skills were
+    offered, or another checkout was measured, since. Attempts of a leg stay what they are.
     """
     alone = [batch if batch.artifact else replace(batch, key=batch.file) for batch in batches]
     latest, kept = _split(alone)
     newer: set[Pair] = set()
-    for batch in sorted(latest, key=lambda one: one.generated_at.rstrip("Z"), reverse=True):
+    ordered = sorted(latest, key=lambda one: one.generated_at.rstrip("Z"), reverse=True)
+    for batch in ordered:
         rows = tuple(row for row in batch.rows if (row.case_id, row.agent) not in newer)
         newer |= {(row.case_id, row.agent) for row in rows}
-        kept.append(replace(batch, rows=rows))
+        stale = "" if batch.artifact else _find_staleness(batch, ordered[0])
+        kept.append(replace(batch, rows=rows, stale=stale))
     return kept
+
+
+def _find_staleness(batch: MeasuredBatch, newest: MeasuredBatch) -> str:
+    """What changed between two batches, as far as they tell; "" where nothing did."""
+    agents = {*batch.options.agents} & {*newest.options.agents}
+    texts, now = (
+        {skill.path: skill.description for skill in one.skills} for one in (batch, newest)
+    )
+    if any(texts[path] != now[path] for path in texts.keys() & now.keys()) or any(
+        _list_offered(batch, agent) != _list_offered(newest, agent) for agent in agents
+    ):
+        return "measured before the skills changed"
+    if batch.options.commit != newest.options.commit:
+        return "measured at another commit than the newest results"
+    is_same = set(batch.options.uncommitted) == set(newest.options.uncommitted)
+    return "" if is_same else "measured with other uncommitted edits than the newest results"
+
+
+def _list_offered(batch: MeasuredBatch, agent: str) -> set[tuple[str, str]]:
+    return {(one.path, one.declared_name) for one in batch.skills if agent in one.agents}
 
 
 def _group(batch: MeasuredBatch) -> dict[Pair, list[MeasuredRow]]:

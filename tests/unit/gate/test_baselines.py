@@ -277,3 +277,18 @@ def test_what_is_written_is_read_again(baseline: Entries) -> None:
     shown = text.splitlines()
     for (_, agent), line in entry_lines(JsonText("b", text)).items():
         assert shown[line - 1].strip() == f"{json.dumps(agent, ensure_ascii=False)}: {{"
+
+
+def test_every_entry_that_is_wrong_is_named_at_once() -> None:
+    """One after the other would take a run of the check each; a misspelt field is one fault."""
+    text = (
+        '{"a": {"x": {"expected_status": "passed"}},\n"b": {"x": {"expected": "pass"}},\n'
+        '"c": {"x": {"expected_status": "pass"}},\n"d": {}}'
+    )
+    with pytest.raises(DocumentError) as caught:
+        parse_baseline(text.encode(), "f.json")
+    assert str(caught.value).startswith(
+        "f.json:1: field a.x.expected_status: unknown status 'passed', must be pass, fail or "
+        "infra_error; also line 2, field b.x.expected_status: is missing; also line 4, field d: "
+        "names no provider"
+    )

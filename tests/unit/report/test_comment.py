@@ -169,7 +169,7 @@ def test_a_disallowed_skill_and_a_lost_pair_say_what_happened() -> None:
     """Each kind of red row has its own words and commands."""
     refused = regression().model_copy(update={"disallowed_hits": ("summarising-commits",)})
     body = render_comment(make([refused], Conclusion.FAILURE, ("1 regression",)), PLACE)
-    assert "used `summarising-commits`, which is disallowed" in body
+    assert "got `summarising-commits`, which is disallowed" in body
     assert "- **Used though disallowed**: `summarising-commits`" in body
     lost = render_comment(samples.lost(), PLACE)
     assert "This is **no verdict on the change**" in lost

@@ -92,13 +92,13 @@ def test_a_gating_row_fails_with_its_word_place_and_remedy() -> None:
     found = outcome(check(render_junit(make_delta(row), (), NOWHERE)), "red")
     assert found is not None
     assert (found.tag, found.get("type")) == ("failure", "REGRESSION")
-    assert found.get("message") == "REGRESSION: expected pass, got fail (weak_evidence_only)"
+    assert found.get("message") == "REGRESSION: wanted foo, got baz, which is disallowed"
     assert (found.text or "").splitlines() == [
         "cases.json:3: REGRESSION: expected pass, got fail (weak_evidence_only)",
         "expected pass, got fail",
         "failure: weak_evidence_only",
         "error: it said no",
-        "trials: failed 1 of 1",
+        "trials: failed 1 of 1: measured once",
         "not comparable: cli 2, not 1",
         "missing: foo",
         "used though disallowed: baz",
@@ -111,7 +111,7 @@ def test_a_gating_row_fails_with_its_word_place_and_remedy() -> None:
         "rerun: routing-action run --agents codex --case-id red",
         (
             "accept: routing-action baseline update --from RESULTS --cases red --agents codex "
-            "--accept-regression --reason 'why, for example: the new skill is meant to take it'"
+            "--accept-regression --reason 'WHY'"
         ),
         "once accepted: it takes effect when merged: this gate stays red until then",
     ]

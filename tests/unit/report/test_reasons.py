@@ -43,7 +43,11 @@ def failed(**fields: Any) -> DeltaEntry:  # noqa: ANN401
             f"wanted {WANTED}, got {TAKER} (in a sub-agent)",
         ),
         ({}, f"wanted {WANTED}, got no skill"),
-        ({"disallowed_hits": (TAKER,)}, f"used {TAKER}, which is disallowed"),
+        ({"disallowed_hits": (TAKER,)}, f"wanted {WANTED}, got {TAKER}, which is disallowed"),
+        (
+            {"disallowed_hits": (TAKER,), "missing_evidence": ()},
+            f"used {TAKER}, which is disallowed",
+        ),
         ({"timed_out": True}, f"timed out before {WANTED} was loaded"),
         ({"timed_out": True, "missing_evidence": ()}, "timed out"),
         (
@@ -66,7 +70,7 @@ def test_a_cause_is_one_plain_sentence(fields: dict[str, Any], sentence: str) ->
     ("fields", "text"),
     [
         ({"passed": 0, "trials": 3}, "failed 3 of 3"),
-        ({"passed": 0, "trials": 1}, "failed 1 of 1"),
+        ({"passed": 0, "trials": 1}, "failed 1 of 1: measured once"),
         ({"passed": 1, "trials": 3, "flaky": True}, "flaky: 1 of 3 passed"),
         ({"passed": 0, "trials": 3, "measured": 2}, "failed 2 of 2, 1 not measured"),
         ({"passed": 0, "trials": 3, "measured": 0, "got": Status.INFRA_ERROR}, ""),
@@ -167,8 +171,8 @@ def test_noise_names_trials_earlier_attempts_and_who_still_passes() -> None:
         (
             {"failure_kind": "timeout", "timed_out": True},
             (
-                "read the transcript: raise the timeout if the agent was on its way, shorten the "
-                "prompt if it was lost"
+                "timed out after 300 s: read the transcript; if the agent was on its way, run it "
+                "again with twice the time, else shorten the prompt"
             ),
         ),
         (

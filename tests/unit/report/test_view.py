@@ -16,9 +16,12 @@ from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import phrase
+from routing_action.report.markdown import render_comment
 from routing_action.report.remedies import REMEDIES, find_remedy
 from routing_action.report.steps import accept_command, join_rows, list_steps, rerun_commands
-from routing_action.report.view import changed_rows
+from routing_action.report.terminal.delta_text import render_delta_text
+from routing_action.report.terminal.layout import ConsoleStyle
+from routing_action.report.view import changed_rows, count_kinds
 from tests.rendering.samples import BASELINE, PLACE, entry, make, regression
 from tests.support.report_values import make_delta, make_entry, make_regression
 
@@ -62,7 +65,7 @@ def test_the_command_to_accept_a_failure_is_one_that_works(kind: DeltaKind, late
     row = entry("a", "claude", kind, gates=True, got=Status.FAIL, timed_out=late)
     assert accept_command(row).startswith(
         "routing-action baseline update --from RESULTS --cases a --agents claude "
-        "--accept-regression --reason 'why, for example: "
+        "--accept-regression --reason 'WHY'"
     )
 
 
@@ -93,7 +96,7 @@ def test_a_command_of_a_run_fetches_its_results(place: RunLinks, source: str) ->
             "once accepted",
             "commit the baseline",
         ),
-        ({"accepted": True}, "a" * 40, "accepted", "this change's baseline already expects that"),
+        ({"accepted": True}, "a" * 40, "fix", "already accepted by this change"),
     ],
 )
 def test_it_is_said_when_accepting_counts(
@@ -128,3 +131,26 @@ def test_commands_for_many_rows_name_each_case_once_and_each_agent() -> None:
     assert accept_command(join_rows(many)) == ""  # it would lower those of other causes too
     better = [entry(f"c{n}", "claude", DeltaKind.IMPROVEMENT) for n in range(21)]
     assert accept_command(join_rows(better)).endswith("--from RESULTS --agents claude")
+
+
+def test_what_is_known_to_fail_is_counted_apart() -> None:
+    """A gate that is green with known failures says how many, in every view."""
+    fields: dict[str, Any] = {"was": Status.FAIL, "got": Status.FAIL, "passed": 0}
+    rows = [entry("a", "claude"), entry("b", "claude", **fields)]
+    assert [(word, number) for _, word, number in count_kinds(make(rows))] == [
+        ("OK", 1),
+        ("known failure", 1),
+    ]
+    assert "1 OK, 1 known failure" in render_delta_text(make(rows), ConsoleStyle())
+    assert "**1** [known failure](" in render_comment(make(rows), PLACE)
+
+
+def test_a_change_that_accepts_all_that_is_red_is_not_told_to_fix_it() -> None:
+    """It has decided already; half of it has not."""
+    accepted = regression("a").model_copy(update={"accepted": True})
+    body = render_comment(make([accepted], Conclusion.FAILURE), PLACE)
+    assert "Fix what changed" not in body
+    assert "This change accepts what is red: it counts when merged." in body
+    assert "Fix what changed" in render_comment(
+        make([accepted, regression("b")], Conclusion.FAILURE), PLACE
+    )

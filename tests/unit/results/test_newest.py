@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.results.find import list_batches
 from routing_action.results.measured import MeasuredBatch, gather, keep_newest
+from routing_action.results.model import OfferedSkill
 from routing_action.results.read import stream_rows
 from tests.support.measured import Word, batch, row
 from tests.support.result_rows import write_results
@@ -93,3 +95,44 @@ def test_batches_are_listed_newest_first(tmp_path: Path) -> None:
     (tmp_path / "running").mkdir()
     assert [one.name for one in list_batches(tmp_path)] == ["new", "middle", "old"]
     assert list_batches(tmp_path / "none") == []
+
+
+def offer(
+    one: MeasuredBatch,
+    text: str = "Deploys.",
+    agents: tuple[str, ...] = ("claude",),
+    **options: object,
+) -> MeasuredBatch:
+    """The batch with one skill of this description, and other options."""
+    skill = OfferedSkill(name="deploy", agents=agents, path="skills/deploy", description=text)
+    return replace(one, skills=(skill,), options=one.options.model_copy(update=options))
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ({}, ""),
+        ({"text": "Ships."}, "measured before the skills changed"),
+        ({"agents": ()}, "measured before the skills changed"),
+        ({"commit": "b" * 40}, "measured at another commit than the newest results"),
+        (
+            {"uncommitted": ("skills/deploy/SKILL.md",)},
+            "measured with other uncommitted edits than the newest results",
+        ),
+    ],
+)
+def test_what_was_measured_before_an_edit_is_stale(then: dict[str, Any], said: str) -> None:
+    """The pairs that the older batch alone measured, whatever of the skills differs since."""
+    first = offer(made("1", "10:00", FIRST), commit="a" * 40)
+    second = offer(made("2", "10:01", {"a": "pass"}), **{"commit": "a" * 40, **then})
+    found = gather(keep_newest([second, first]))
+    assert found.stale == ({("b", "claude"): said, ("c", "claude"): said} if said else {})
+
+
+def test_another_agent_that_is_offered_less_makes_nothing_stale() -> None:
+    """Agents look in different folders; the text of a file that both find must be the same."""
+    first = offer(made("1", "10:00", FIRST))
+    other = replace(made("2", "10:01", {"a": "pass"}, "codex"), skills=())
+    assert gather(keep_newest([first, other])).stale == {}
+    edited = offer(made("2", "10:01", {"a": "pass"}, "codex"), "Ships.", ("codex",))
+    assert len(gather(keep_newest([first, edited])).stale) == 3

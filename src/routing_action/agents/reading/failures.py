@@ -148,6 +148,24 @@ class StderrRule:
     failure: ApiFailure | None = None
 
 
+SILENT_RULES = tuple(
+    StderrRule(re.compile(pattern, re.IGNORECASE))
+    for pattern in (
+        r"^\[?API Error\b[: ]",
+        (
+            r"^(?:[\w.-]{1,40}: )?(?:(?:fatal|request|http|provider) )?error:? [(\[]?"
+            r"(?:(?:HTTP|status(?: code)?:?) )?[45]\d\d\b"
+        ),
+        (
+            r"^(?:(?:[\w.-]{1,40} )?error: )?(?:(?:invalid|incorrect|missing|expired|no) (?:x-)?"
+            r"api[ -]key\b|not logged in\b|please (?:run )?/login\b|credit balance is too low"
+            r"|OAuth token (?:has )?(?:been )?(?:expired|revoked))"
+        ),
+    )
+)
+"""What a CLI that printed nothing on standard output says last: such a run holds no prose."""
+
+
 def find_failure(line: bytes, rules: tuple[StderrRule, ...]) -> tuple[ApiFailure, str] | None:
     """The failure that a line tells of, and the line, cut; None where no pattern finds one."""
     text = clean_text(line)

@@ -12,7 +12,12 @@ from collections.abc import Iterable, Sequence
 
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record
-from routing_action.agents.reading.failures import StderrRule, clean_text, find_failure
+from routing_action.agents.reading.failures import (
+    SILENT_RULES,
+    StderrRule,
+    clean_text,
+    find_failure,
+)
 from routing_action.agents.reading.framing import Frame, Framing
 from routing_action.agents.reading.proofs import TEXT_LIMIT, ProofWriter
 from routing_action.evidence.transcript import LINE_LIMIT, ApiFailure, EvidenceLine, Reading
@@ -53,6 +58,7 @@ class RecordReader(ProofWriter, ABC):
         self._records = 0
         self._too_long: list[int] = []
         self._stderr: tuple[ApiFailure, str] | None = None
+        self._last_words: tuple[ApiFailure, str] | None = None
         self._finished = False
 
     # ---- the Reader protocol
@@ -82,6 +88,8 @@ class RecordReader(ProofWriter, ABC):
     def feed_stderr(self, line: bytes) -> None:
         """Keep the last failure that an anchored pattern finds."""
         self._stderr = find_failure(line, self.stderr_rules) or self._stderr
+        if not (self._records or self._texts or self.prose_on_stderr):
+            self._last_words = find_failure(line, SILENT_RULES) or self._last_words
         if self._records or not self.prose_on_stderr or _LOGGED.match(line):
             self.refuse(clean_text(line[:TEXT_LIMIT]))
 
@@ -168,9 +176,11 @@ class RecordReader(ProofWriter, ABC):
         Not where a tool was still running (`busy`), nor in the text mode of a CLI that writes
         the agent's prose there.
         """
-        if self._stderr is None or self.summary.failure is not None:
+        is_mute = not (self._records or self._texts)
+        found = self._stderr or (self._last_words if is_mute else None)
+        if found is None or self.summary.failure is not None:
             return
-        failure, message = self._stderr
+        failure, message = found
         silent = self.turns == 0 and not self.summary.has_text
         if self._records and not self.summary.terminal:
             name, counts = "retrying", not busy

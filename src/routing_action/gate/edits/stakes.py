@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.influences import Influence
 from routing_action.corpus.naming import bare_name, is_skill_file, skill_key
 from routing_action.gate.model import DeltaSkill, Edit
-from routing_action.gate.rules import Comparison
+from routing_action.gate.rules import Comparison, DeltaRow
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import OfferedSkill
 
@@ -19,30 +19,43 @@ def list_skills_at_stake(
 ) -> Iterator[DeltaSkill]:
     """The skills that were wanted or used where a pair failed, by name, each text once.
 
-    Then those of them whose texts the results do not hold, as the change edits them: it removes
-    them, or recordings were replayed.
+    The text is that of the batch that measured the pair; of several, that of the newest. Then those
+    of them whose texts the results do not hold, as the change edits them: it removes them, or
+    recordings were replayed.
     """
-    stakes = _find_stakes(comparison)
+    every = _find_stakes(comparison.rows)
     files = {edit.path: edit for edit in edits if _is_skill(edit)}
     names = {skill_key(edit.name): edit for edit in reversed(files.values())}
     found: dict[tuple[str, str], dict[str, None]] = {}
     paths: dict[tuple[str, str], str] = {}
-    known: set[str] = set()
-    for skill in (skill for batch in batches for skill in batch.skills):
-        keys = {skill_key(skill.name), skill_key(skill.declared_name)}
-        known |= keys if skill.description else set()
-        agents = [one for one in skill.agents if keys & stakes.get(one, set())]
-        if agents and skill.description:
-            one = (skill.name, skill.description)
-            found.setdefault(one, {}).update(dict.fromkeys(agents))
-            paths.setdefault(one, _find_path(skill, names))
+    offered: set[str] = set()
+    known: set[tuple[str, str]] = set()
+    seen: set[str] = set()
+    for batch in sorted(batches, key=lambda one: one.generated_at, reverse=True):
+        stakes = _find_stakes(_measured_in(batch, comparison))
+        newer, gone = frozenset(known), frozenset(seen)
+        seen |= {*batch.options.agents}
+        for skill in batch.skills:
+            keys = {skill_key(skill.name), skill_key(skill.declared_name)}
+            is_newest = not gone.issuperset(skill.agents)
+            offered |= keys if skill.description and is_newest else set()
+            agents = [
+                one
+                for one in skill.agents
+                if keys & stakes.get(one, set()) and (one, skill.name) not in newer
+            ]
+            if agents and skill.description:
+                known |= {(agent, skill.name) for agent in agents}
+                one = (skill.name, skill.description)
+                found.setdefault(one, {}).update(dict.fromkeys(agents))
+                paths.setdefault(one, _find_path(skill, names))
     for (name, description), own in sorted(found.items()):
         path = paths[name, description]
         before = _find_before(files.get(path), description)
         yield DeltaSkill(
             name=name, agents=tuple(own), description=description, path=path, before=before
         )
-    wanted = set[str]().union(*stakes.values()) - known
+    wanted = set[str]().union(*every.values()) - offered
     for key, edit in sorted(names.items()):
         text = next((one for one in edit.fields if one.field == "description"), None)
         if key in wanted and (text or edit.what == "removed"):
@@ -56,10 +69,15 @@ def list_skills_at_stake(
             )
 
 
-def _find_stakes(comparison: Comparison) -> dict[str, set[str]]:
+def _measured_in(batch: MeasuredBatch, comparison: Comparison) -> Iterator[DeltaRow]:
+    pairs = {(row.case_id, row.agent) for row in batch.rows}
+    return (row for row in comparison.rows if row.pair in pairs)
+
+
+def _find_stakes(rows: Iterable[DeltaRow]) -> dict[str, set[str]]:
     """By agent, the names of the skills that its failed pairs wanted or used."""
     stakes: dict[str, set[str]] = {}
-    for row in comparison.rows:
+    for row in rows:
         if row.measured and row.measured.status is Status.FAIL:
             one = row.measured.row
             for token in (*one.missing_evidence, *one.disallowed_hits, *one.loaded_skills):

@@ -120,7 +120,7 @@ class ReportData:
             "why": cut(row.why, _LONGEST_TEXT),
             "short": cut(say(describe_cause(row)), _LONGEST_TEXT),
             "noise": [cut(say(one), _LONGEST_TEXT) for one in self._noise(row)],
-            "cause": self._number_cause(find_shared_cause(row)),
+            "cause": self._number_cause(find_shared_cause(delta, row)),
             "failure": row.failure_kind,
             "fix": find_fix(delta, row) if row.gates or row.got is Status.INFRA_ERROR else "",
             "error": cut(row.error or "", _LONGEST_TEXT),

@@ -18,12 +18,12 @@ from markupsafe import Markup
 from routing_action.corpus.influences import Influence
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.github.publication import RunLinks
-from routing_action.report.causes import group_rows
+from routing_action.report.causes import describe_group, group_rows
 from routing_action.report.edits import build_edits, list_changes
 from routing_action.report.escape import printable
 from routing_action.report.html.data import ReportData, to_script
 from routing_action.report.page import download_command
-from routing_action.report.reasons import describe_cause, list_noise, say
+from routing_action.report.reasons import list_noise, say
 from routing_action.report.sandbox import Sandbox
 from routing_action.report.view import (
     changed_rows,
@@ -61,7 +61,7 @@ def write_html(
     its links to transcripts. `overrides` may hold templates that extend or replace ours; UsageError
     where one of them cannot be used.
     """
-    groups = group_rows(changed_rows(delta))
+    groups = group_rows(delta, changed_rows(delta))
     data = ReportData(delta, place, source, folder)
     filters = {"printable": printable, "csp_hash": csp_hash, "usd": "{:.4f}".format}
     sandbox = Sandbox(overrides, filters)
@@ -79,7 +79,7 @@ def write_html(
                 title=find_title(delta),
                 headline=find_headline(delta),
                 notes=find_notes(delta),
-                groups=list(_tell(groups[:STATIC_ROWS], data.passing)),
+                groups=list(_tell(delta, groups[:STATIC_ROWS], data.passing)),
                 all_groups=len(groups),
                 place=place,
                 edits="" if overrides else Markup(edits),  # noqa: S704
@@ -108,12 +108,13 @@ def _with_edits(edits: str, pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _tell(
-    groups: Iterable[Sequence[DeltaEntry]], passing: Mapping[str, Sequence[str]]
+    delta: Delta, groups: Iterable[Sequence[DeltaEntry]], passing: Mapping[str, Sequence[str]]
 ) -> Iterator[dict[str, object]]:
     """Of each group its first row, in a line what happened and whether it is noise, the others."""
-    for row, *others in groups:
+    for group in groups:
+        row, *others = group
         noise = list_noise(row, passing.get(row.case_id, ()))
-        story = "; ".join(map(say, (describe_cause(row), *noise)))
+        story = "; ".join(map(say, (describe_group(delta, group), *noise)))
         names = [f"{one.case_id} on {one.agent}" for one in others]
         errors = [one.error for one in (row, *others) if one.error]
         error = min(errors, key=len, default="") if others else ""

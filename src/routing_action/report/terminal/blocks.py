@@ -13,10 +13,11 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
 from routing_action.github.publication import RunLinks
+from routing_action.report.causes import describe_group, list_taken
 from routing_action.report.differences import compare_sentences
 from routing_action.report.escape import cut, excerpt, printable
+from routing_action.report.noise import adjust_rerun
 from routing_action.report.reasons import (
-    describe_cause,
     describe_trials,
     index_passing,
     list_noise,
@@ -75,7 +76,7 @@ class Blocks:
         A blank line stands around what has more to it than a name.
         """
         self.passing.update(index_passing(self.delta))
-        groups = group_by_cause(rows)
+        groups = group_by_cause(self.delta, rows)
         above = True
         for number, group in enumerate(groups[:_MOST_NAMED]):
             facts = list(self._facts(group)) if number < _MOST_FULL else []
@@ -102,7 +103,9 @@ class Blocks:
             return f"{' ' if many else ': '}not measured{kind}{cause}"
         trials = describe_trials(row)
         noise = list(map(say, list_noise(row, self.passing.get(row.case_id, ()))))[bool(trials) :]
-        what = say(describe_cause(row))
+        what = say(describe_group(self.delta, group))
+        if list_taken(self.delta, group):
+            return f": {what} ({trials})"
         kind = row.failure_kind if row.got is Status.FAIL and row.failure_kind else ""
         told = ("" if kind in what or row.timed_out else kind, "" if many else trials)
         marks = ", ".join(filter(None, told))
@@ -111,6 +114,8 @@ class Blocks:
 
     def _facts(self, group: Sequence[DeltaEntry]) -> Iterator[str]:
         row, width = group[0], self.style.width
+        for number, (prompt, wanted) in enumerate(list_taken(self.delta, group)):
+            yield from labelled("" if number else "prompts", f"“{prompt}” → {wanted}", width)
         is_lost = row.got is Status.INFRA_ERROR
         if row.got is Status.FAIL and (row.gates or row.flaky):
             if row.error:
@@ -118,12 +123,15 @@ class Blocks:
             yield from self._proofs(row)
             yield from self._change(row)
         if row.gates or is_lost:
-            fix = _find_fix(self.delta, row)
+            fix = _find_fix(self.delta, row, group)
             yield from labelled("fix", fix, width) if fix else ()
         cases = tuple(dict.fromkeys(one.case_id for one in group))
-        rerun = is_lost or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
+        rerun = is_lost or row.stale or (row.gates and row.kind not in _NOTHING_TO_MEASURE)
         if rerun:
-            yield from command("rerun", self._rerun(row, cases), width)
+            for agent in dict.fromkeys(one.agent for one in group):
+                own = [one for one in group if one.agent == agent]
+                named = tuple(dict.fromkeys(one.case_id for one in own))
+                yield from command("rerun", self._rerun(own[0], named), width)
         accept = list(self._accept(group)) if self.results is not None else []
         yield from accept
         if not accept and len(cases) > 1 and not rerun:
@@ -134,7 +142,7 @@ class Blocks:
         if accept := accept_rows(self.delta, group, self.results or "", self.place):
             label = "lock in" if row.kind is DeltaKind.IMPROVEMENT else "accept"
             yield from command(label, accept, width)
-        note = describe_acceptance(self.delta, row) if accept or row.accepted else ""
+        note = describe_acceptance(self.delta, row) if accept else ""
         if row.gates and note:
             yield from labelled("", note, width)
 
@@ -142,7 +150,7 @@ class Blocks:
         rows = (one for one in self.delta.rows if one.kind is not DeltaKind.REMOVED)
         known = {one.case_id for one in rows if one.agent == row.agent}
         if row.agent in self.whole and known <= set(cases):
-            return self.delta.run_commands[row.agent]
+            return adjust_rerun(self.delta, row, self.delta.run_commands[row.agent])
         return rerun_command(self.delta, row.model_copy(update={"case_id": ",".join(cases)}))
 
     def _proofs(self, row: DeltaEntry) -> Iterator[str]:
@@ -177,9 +185,9 @@ def _name_error(row: DeltaEntry) -> str:
     return error.partition("; ")[0] if row.failure_kind == Outcome.CLI_MISSING else error
 
 
-def _find_fix(delta: Delta, row: DeltaEntry) -> str:
+def _find_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry]) -> str:
     """What to do; "" where the harness did not start a unit, and its error says what to do."""
     if row.failure_kind == Outcome.CLI_MISSING and "; " in (row.error or ""):
         return f"routing-action providers doctor --agents {shlex.quote(row.agent)}"
     is_said = row.failure_kind == Outcome.NOT_RUN and "; " in (row.error or "")
-    return "" if is_said else find_fix(delta, row)
+    return "" if is_said else find_fix(delta, row, group)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
-from routing_action.gate.model import DeltaEntry
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
+from routing_action.report.causes import find_edited_taker, find_shared_cause
+from routing_action.report.reasons import describe_cause, say
 
 _SAME_FOR_ALL = (DeltaKind.UNDECLARED, DeltaKind.IMPROVEMENT)
 """Words that alone say all of a pair, and what to do about it."""
@@ -17,7 +19,7 @@ _PASSING = re.compile(r"\b(?=[\w-]*\d)[\w-]{8,}\b|\d+(?:\.\d+)?")
 """Ids, times and amounts: they differ from one message of a CLI to the next."""
 
 
-def group_by_cause(rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
+def group_by_cause(delta: Delta, rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
     """Groups in the order of their first rows; a wrong route has its own cause, and stays alone."""
     known = list(rows)
     errors: dict[str, dict[str, None]] = {}
@@ -29,7 +31,9 @@ def group_by_cause(rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
     groups: dict[object, list[DeltaEntry]] = {}
     for row in known:
         own, alike = errors.get(row.agent, {}), agents[row.case_id, row.kind]
-        groups.setdefault(_cause(row, tuple(own), tuple(alike)), []).append(row)
+        taken = find_shared_cause(delta, row) if find_edited_taker(delta, row) else ""
+        cause = (taken, row.agent) if taken else _cause(row, tuple(own), tuple(alike))
+        groups.setdefault(cause, []).append(row)
     return list(groups.values())
 
 
@@ -42,12 +46,13 @@ def _cause(row: DeltaEntry, errors: Sequence[str], agents: Sequence[str]) -> obj
         error = _PASSING.sub("#", row.error or row.failure_kind or "")
         return ("infra", row.agent, next((one for one in errors if one in error), error))
     if row.kind in _SAME_FOR_ALL:
-        return (row.kind, row.gates, row.not_alike, agents)
+        return (row.kind, row.gates, row.not_alike, agents, row.got, say(describe_cause(row)))
     if row.timed_out and row.got is Status.FAIL:
         return (row.kind, row.agent, row.failure_kind, row.disallowed_hits)
     if row.flaky or row.red_before or (row.gates and row.got is Status.FAIL):
         return (row.case_id, row.agent)
-    return (row.kind, row.gates, row.why, row.not_alike)
+    cause = say(describe_cause(row)) if row.got is Status.FAIL else ""
+    return (row.kind, row.gates, row.why, row.not_alike, row.stale, cause)
 
 
 def name_group(rows: Sequence[DeltaEntry]) -> str:

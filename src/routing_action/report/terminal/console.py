@@ -84,7 +84,8 @@ def _colour(results: Results) -> str:
 
 def _unmeasured(delta: Delta, rows: Sequence[DeltaEntry]) -> frozenset[str]:
     """The agents of which nothing was measured for one cause: a column would say no more."""
-    groups = [group for group in group_by_cause(rows) if group[0].got is Status.INFRA_ERROR]
+    every = group_by_cause(delta, rows)
+    groups = [group for group in every if group[0].got is Status.INFRA_ERROR]
     sizes = Counter(row.agent for row in delta.rows)
     return frozenset(group[0].agent for group in groups if len(group) == sizes[group[0].agent])
 

@@ -23,7 +23,7 @@ from routing_action.report.terminal.layout import (
 )
 from routing_action.report.view import (
     changed_rows,
-    count_words,
+    count_kinds,
     find_headline,
     find_notes,
     find_word,
@@ -60,7 +60,7 @@ def render_delta_text(
     for part in (list(blocks.draw(changed)), list(_edits(delta, width, blocks.told))):
         lines += ["", *part] if part and lines[-1] else part
     lines += [""] if lines[-1] and (changed or delta.edits) else []
-    counts = ", ".join(f"{number} {kind.value}" for kind, number in count_words(delta).items())
+    counts = ", ".join(f"{number} {word}" for _, word, number in count_kinds(delta))
     left = f", {delta.not_selected} not selected" if delta.not_selected else ""
     lines += wrap(f"{counts or 'nothing was compared'}{left}", width, indent="  ")
     colour = _CONCLUSIONS[delta.conclusion]

@@ -357,3 +357,28 @@ def test_a_failure_in_the_stream_outranks_standard_error() -> None:
 def test_an_error_line_in_the_middle_of_a_sentence_is_none() -> None:
     """Patterns are anchored: prose that quotes an error explains nothing."""
     assert stderr_after([], [b"I saw 'Fatal: quota'", b"> No login"], 1).reading.failure is None
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        (b'API Error: 401 {"type":"error"} invalid x-api-key', ApiFailure.AUTH),
+        (b"[API Error: 529 overloaded]", ApiFailure.SERVER_ERROR),
+        (b"API Error: Connection error.", ApiFailure.API_ERROR),
+        (b"acme: error: HTTP 429 Too Many Requests", ApiFailure.RATE_LIMIT),
+        (b"Error: 402 Payment Required", ApiFailure.QUOTA),
+        (b"Invalid API key \xc2\xb7 Please run /login", ApiFailure.AUTH),
+        (b"Error: Not logged in", ApiFailure.AUTH),
+        (b"the API Error: 401 means that a key was rejected", None),
+        (b"> API Error: 401", None),
+        (b"Error: cannot find module authentication.js", None),
+        (b"Error: 4010 files", None),
+    ],
+)
+def test_an_agent_that_only_says_on_standard_error_why_it_failed_is_heard(
+    line: bytes, failure: ApiFailure | None
+) -> None:
+    """Where it printed nothing else and exits with an error; prose that quotes one counts not."""
+    assert stderr_after([], [line, b"bye"], 1).reading.failure is failure
+    assert stderr_after([], [line], 0).reading.failure is None
+    assert stderr_after([b"some text"], [line], 1).reading.failure is None

@@ -54,7 +54,7 @@ FAILED = make_row(
 def test_a_red_pair_shows_why_the_proof_and_how_to_rerun_it() -> None:
     """A maintainer can act on the text alone."""
     text = render(make_results(make_row(), FAILED))
-    assert "FAIL codex:one: wanted foo, got other (evidence_too_weak, failed 1 of 1);" in text
+    assert "FAIL codex:one: wanted foo, got other (evidence_too_weak, failed 1 of 1:" in text
     assert "only here: passes on claude" in " ".join(text.split())
     assert "found    foo at tier 2 (read at stdout line 5):\n" in text
     assert "           cat foo/SKILL.md [31m second\n" in text

@@ -114,12 +114,10 @@ def test_the_text_names_verdict_rows_reasons_and_remedies() -> None:
     """Red first, with rerun and accept; improvements can be locked in."""
     text = render_delta_text(delta(), ConsoleStyle(), "r.json")
     said = " ".join(text.split())
-    assert (
-        "REGRESSION claude:a: used bar, which is disallowed (weak_evidence_only, failed 1" in said
-    )
+    assert "REGRESSION claude:a: wanted foo, got bar, which is disallowed" in said
     assert "only here: passes on codex" in said
     assert "rerun routing-action run --agents claude --case-id a" in said
-    assert "--from r.json --cases a --agents claude --accept-regression --reason 'why, " in said
+    assert "--from r.json --cases a --agents claude --accept-regression --reason 'WHY'" in said
     assert "lock in routing-action baseline update --from r.json --cases b" in said
     assert "not comparable: CLI version was 1, is 2" in said
     assert "OK codex:b: pass, as expected (flaky: 2 of 3 passed)" in said
@@ -139,8 +137,8 @@ def test_the_markdown_holds_verdict_table_evidence_matrix_and_baseline() -> None
     text = render_comment(delta(), RunLinks())
     assert text.startswith("> [!CAUTION]\n> **Routing gate failed**: 1 regression.\n")
     assert (
-        "| 🔴&nbsp;**REGRESSION**<br>`a` on `claude` | used `bar`, which is disallowed"
-        "<br>failed 1 of 1<br>only here: passes on `codex` |\n"
+        "| 🔴&nbsp;**REGRESSION**<br>`a` on `claude` | wanted `foo`, got `bar`, which is disallowed"
+        "<br>failed 1 of 1: measured once<br>only here: passes on `codex` |\n"
     ) in text
     assert "- **Missing**: `foo`" in text
     assert "````text\n```@octocat | see foo```\n````" in text
@@ -414,3 +412,23 @@ def test_nothing_of_a_skill_reaches_the_terminal_unescaped() -> None:
     )
     made = samples.make([samples.regression()], Conclusion.FAILURE, (), skills=skills)
     assert re.fullmatch(r"[^\x00-\x09\x0b-\x1f\u202e]+", render_delta_text(made, ConsoleStyle()))
+
+
+def test_stale_pairs_of_several_agents_are_run_again_by_agent() -> None:
+    """Each command names the cases that its own agent has to measure."""
+    said = "measured before the skills changed"
+    rows = [
+        samples.entry(*pair, stale=said)
+        for pair in (("a", "claude"), ("b", "claude"), ("c", "codex"))
+    ]
+    fails = {"was": Status.FAIL, "got": Status.FAIL, "stale": said, "passed": 0}
+    rows += [
+        samples.entry(name, "claude", DeltaKind.OK, missing_evidence=(name,), **fails)
+        for name in ("d", "e")
+    ]
+    fresh = [samples.entry("f", agent) for agent in ("claude", "codex")]
+    text = render_delta_text(samples.make([*rows, *fresh]), ConsoleStyle())
+    assert "rerun    ./test.sh --agents claude --case-id a,b\n" in text
+    assert "rerun    ./test.sh --agents codex --case-id c\n" in text
+    assert "wanted d, got no skill" in text
+    assert "wanted e, got no skill" in text
