@@ -110,4 +110,4 @@ def test_a_replay_tells_the_edited_description_and_its_file(
     shown = judge(repository)
     assert "This change edits the description of writing-notes" in shown
     assert "but not its description" not in shown
-    assert f"in that of writing-notes ({WRITING_FILE})" in shown
+    assert f"writing-notes ({WRITING_FILE})" in shown

@@ -14,7 +14,6 @@ from routing_action.evidence.unavailable import find_refusal_remedy
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut
-from routing_action.report.noise import TRIALS_OF_NOISE, find_timeout, is_probably_noise
 from routing_action.report.reasons import (
     Name,
     Prose,
@@ -25,6 +24,7 @@ from routing_action.report.reasons import (
     list_wanted,
     say,
 )
+from routing_action.report.suspects import TRIALS_OF_NOISE, find_timeout, is_probably_noise
 
 _DESCRIPTION = "say in its description when to use the skill, in the words of this prompt"
 

@@ -12,8 +12,8 @@ from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
-from routing_action.report.noise import adjust_rerun
 from routing_action.report.remedies import find_fix
+from routing_action.report.suspects import adjust_rerun
 from routing_action.results.rerun import RUN_PROGRAM, select_case
 
 REASON = "WHY"

@@ -16,7 +16,6 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.causes import describe_group, list_taken
 from routing_action.report.differences import compare_sentences
 from routing_action.report.escape import cut, excerpt, printable
-from routing_action.report.noise import adjust_rerun
 from routing_action.report.reasons import (
     describe_trials,
     index_passing,
@@ -26,7 +25,7 @@ from routing_action.report.reasons import (
 )
 from routing_action.report.remedies import find_fix
 from routing_action.report.steps import accept_rows, describe_acceptance, rerun_command
-from routing_action.report.suspects import describe_rest, list_suspects
+from routing_action.report.suspects import adjust_rerun, describe_rest, list_suspects
 from routing_action.report.terminal.causes import group_by_cause, name_group
 from routing_action.report.terminal.cells import shorten, visible
 from routing_action.report.terminal.layout import (
