@@ -24,6 +24,7 @@ from routing_action.corpus.skill_files import (
 )
 from routing_action.errors import DocumentError
 from routing_action.files.nearest import find_nearest
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.results.batch_folder import one_line
 from routing_action.run.plan import Plan
@@ -136,7 +137,7 @@ def _check_names(plan: Plan, index: SkillIndex, is_certain: bool) -> Iterator[st
     if strange:
         count = "1 case names" if len(cases) == 1 else f"{len(cases)} cases name"
         listed = one_line(", ".join(strange))[:200]
-        yield f"{count} skills that are not here: {listed}; see `routing-action cases check`"
+        yield f"{count} skills that are not here: {listed}; see `{own_program()} cases check`"
 
 
 def _unknown_names(cases: Iterable[Case], index: SkillIndex) -> Iterator[tuple[Case, str, str]]:

@@ -28,6 +28,7 @@ from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
 from routing_action.corpus.identity import describe_ambiguity
 from routing_action.corpus.naming import fold
 from routing_action.corpus.skill_files import known_skill
+from routing_action.files.program import own_program
 from routing_action.gate.wording import count, name_few
 from routing_action.results.batch_folder import one_line
 
@@ -111,8 +112,8 @@ def _without_case(corpus: Corpus, skills: SkillSet, options: Iterable[str]) -> I
     titles = {one.folder: known_skill(one, skills.plugin).title for one in skills.files}
     bare = [folder for folder, title in titles.items() if title not in covered]
     if bare:
-        add_one = shlex.join(("routing-action", "cases", "add", "--skill", bare[0], *options))
-        message = f"no case expects {name_few(bare)}; add one: `{add_one}`"
+        words = shlex.join(("cases", "add", "--skill", bare[0], *options))
+        message = f"no case expects {name_few(bare)}; add one: `{own_program()} {words}`"
         yield Finding("", 1, "skill-without-case", message)
 
 

@@ -19,6 +19,8 @@ _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
 _WHERE_THEY_ARE = (*_HIDDEN, "bot", "schema")
 """What never looks for a repository above the current folder."""
+_STARTED = "ROUTING_ACTION_PROGRAM"
+"""The path that a person starts; set by scripts/env.sh's entry point, and by test.sh."""
 
 
 class _LazyGroup(click.Group):
@@ -50,7 +52,9 @@ class _LazyGroup(click.Group):
 def group(context: click.Context) -> None:
     """Prove which skill an agent CLI loads for a prompt, and gate changes on it."""
     if context.invoked_subcommand not in _WHERE_THEY_ARE:
-        importlib.import_module("routing_action.cli.place").enter_root(context)
+        place = importlib.import_module("routing_action.cli.place")
+        place.enter_root(context)
+        place.name_program_here(os.environ.get(_STARTED) or sys.argv[0])
 
 
 def run_command(arguments: list[str], causes: list[str] | None = None) -> int:

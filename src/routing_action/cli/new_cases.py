@@ -47,6 +47,7 @@ from routing_action.errors import DocumentError, UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import (
     DEFAULT_BASELINE_FILES,
     OpenBaseline,
@@ -125,7 +126,9 @@ def add(
     The baseline gets an entry, which expects a pass, for each agent CLI that it names.
     """
     path = cases_file or find_cases_file(Path())
-    data = read_bytes(path, MAX_CASES_BYTES, "start one: `routing-action cases init --skills DIR`")
+    data = read_bytes(
+        path, MAX_CASES_BYTES, f"start one: `{own_program()} cases init --skills DIR`"
+    )
     corpus = parse_cases(data, str(path))
     known = read_skills(skills) if skills else skills_here()
     if known is None:
@@ -254,7 +257,7 @@ def _write_cases(path: Path, cases: Iterable[CaseFields]) -> None:
 
 def _show_next(*words: str | Path) -> None:
     """The command that comes next, as it can be pasted."""
-    click.echo(f"next: {shlex.join(('routing-action', *map(str, words)))}")
+    click.echo(f"next: {own_program()} {shlex.join(map(str, words))}")
 
 
 def _refuse_existing(

@@ -10,6 +10,7 @@ import click
 from routing_action.cli.options import agents_option, path_option, spell_names, split_list
 from routing_action.cli.place import find_newest_batch, from_here
 from routing_action.errors import NothingToRunError
+from routing_action.files.program import own_program
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import RESULTS_FILE, one_line
 from routing_action.results.read import read_results
@@ -52,7 +53,7 @@ def command(
     place = from_here(folder)
     said = f"{count(len(recorded.rows), 'recording')} of {count(len(ids), 'case')}"
     click.echo(one_line(f"{place}: {said} on {', '.join(made)}; read them before you commit them"))
-    words = ["routing-action", "run", f"--replay={place}", "--agents", ",".join(made)]
+    words = ["run", f"--replay={place}", "--agents", ",".join(made)]
     chosen = [] if len(ids) == len({row.case_id for row in rows}) else ["--case-id", ",".join(ids)]
-    click.echo(f"next: {shlex.join([*words, *chosen])}")
+    click.echo(f"next: {own_program()} {shlex.join([*words, *chosen])}")
     return 0

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Status
+from routing_action.files.program import own_program
 from routing_action.gate.conclusion import Conclusion, is_enough
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
 from routing_action.github.publication import RunLinks
 from routing_action.report.remedies import find_fix
-from routing_action.results.rerun import RUN_PROGRAM, select_case
+from routing_action.results.rerun import select_case
 
 _BLAMED = (
     DeltaKind.REGRESSION,
@@ -231,7 +232,7 @@ def rerun_command(delta: Delta, row: DeltaEntry) -> str:
 
     Without a case id it measures all of the agent's.
     """
-    plain = f"{RUN_PROGRAM} --agents {shlex.quote(row.agent)}"
+    plain = f"{own_program()} run --agents {shlex.quote(row.agent)}"
     command = delta.run_commands.get(row.agent, plain)
     return select_case(command, row.case_id) if row.case_id else command
 
@@ -270,7 +271,7 @@ def accept_command(row: DeltaEntry, results: str = "RESULTS", place: RunLinks | 
         return ""
     cases = f"--cases {shlex.quote(row.case_id)} " if row.case_id else ""
     base = (
-        f"routing-action baseline update {_name_results(results, place)} "
+        f"{own_program()} baseline update {_name_results(results, place)} "
         f"{cases}--agents {shlex.quote(row.agent)}"
     )
     if row.timed_out or row.got is Status.FAIL:
