@@ -25,6 +25,7 @@ from routing_action.cli.skill_set import (
 from routing_action.corpus.case import Case
 from routing_action.corpus.case_warnings import Finding, check_cases
 from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
+from routing_action.corpus.first_corpus import generated_prompts
 from routing_action.corpus.identity import describe_ambiguity
 from routing_action.corpus.naming import fold
 from routing_action.corpus.skill_files import known_skill
@@ -80,6 +81,9 @@ for _one in (init, add, import_triggers):
 
 # ---- the skills that cases are about
 
+_GENERATED = "prompt-as-generated"
+_REWRITE = "the prompt still repeats a skill's description; write what a user would ask"
+
 
 def check_skills(corpus: Corpus, skills: SkillSet, options: Iterable[str] = ()) -> list[Finding]:
     """Unknown skills in the cases' order, skills without a case, and what is wrong with each file.
@@ -90,6 +94,12 @@ def check_skills(corpus: Corpus, skills: SkillSet, options: Iterable[str] = ()) 
         Finding(case.case_id, corpus.lines[case.case_id], rule, message)
         for case in corpus.cases
         for rule, message in _wrong_names(case, skills)
+    ]
+    generated = generated_prompts(skills.files)
+    found += [
+        Finding(case.case_id, corpus.lines[case.case_id], _GENERATED, f"{case.case_id}: {_REWRITE}")
+        for case in corpus.cases
+        if case.prompt in generated
     ]
     found += _without_case(corpus, skills, options)
     found += [
