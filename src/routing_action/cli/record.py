@@ -9,6 +9,7 @@ import click
 
 from routing_action.cli.options import agents_option, path_option, spell_names, split_list
 from routing_action.cli.place import find_newest_batch, from_here
+from routing_action.cli.run_options import DEFAULT_REPLAY
 from routing_action.errors import NothingToRunError
 from routing_action.files.program import own_program
 from routing_action.gate.wording import count
@@ -19,8 +20,8 @@ from routing_action.run.replay.record import record_batch
 
 @click.command("record", short_help="Make recordings of a batch for `run --replay`.")
 @path_option("--batch", metavar="DIR", help="The folder of the batch. Default: the newest batch.")
-@path_option("--to", "folder", required=True, written=True, metavar="DIR",
-             help="The folder of recordings.")  # fmt: skip
+@path_option("--to", "folder", default=DEFAULT_REPLAY, show_default=True, written=True,
+             metavar="DIR", help="The folder of recordings.")  # fmt: skip
 @click.option("--cases", "--case-id", "case_ids", multiple=True, metavar="IDS",
               help="Only these cases (comma-separated, repeatable).")  # fmt: skip
 @agents_option("Only these agent CLIs (comma-separated).")
