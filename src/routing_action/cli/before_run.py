@@ -119,7 +119,7 @@ def _is_certain(plan: Plan, settings: RunSettings) -> bool:
 
 def _check_names(plan: Plan, index: SkillIndex, is_certain: bool) -> Iterator[str]:
     names = [name for skill in index.skills for name in skill.names]
-    strange: dict[str, None] = {}
+    strange: dict[str, str] = {}
     cases: set[str] = set()
     for case, field, token in _unknown_names(plan.cases, index) if names else ():
         bare = token.rpartition(":")[2]
@@ -132,11 +132,11 @@ def _check_names(plan: Plan, index: SkillIndex, is_certain: bool) -> Iterator[st
                 field=field,
                 remedy=f"did you mean {near}?",
             )
-        strange[token] = None
+        strange[token] = f"{token} (did you mean {near}?)" if near else token
         cases.add(case.case_id)
     if strange:
         count = "1 case names" if len(cases) == 1 else f"{len(cases)} cases name"
-        listed = one_line(", ".join(strange))[:200]
+        listed = one_line(", ".join(strange.values()))[:200]
         yield f"{count} skills that are not here: {listed}; see `{own_program()} cases check`"
 
 

@@ -11,6 +11,7 @@ import click
 from routing_action import __version__
 from routing_action.cli import COMMANDS, render_overview
 from routing_action.errors import ExitCode, RoutingActionError
+from routing_action.files.nearest import find_nearest
 from routing_action.github.documentation import explain_error
 from routing_action.report.terminal.plain_lines import plain_output
 
@@ -37,6 +38,18 @@ class _LazyGroup(click.Group):
         module = importlib.import_module(f"routing_action.cli.{cmd_name}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; UsageError with the nearest name for a misspelt one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = "" if args[0].startswith("-") else find_nearest(args[0], COMMANDS)
+            if near:
+                raise click.UsageError(f"{error.message} Did you mean {near!r}?", ctx) from None
+            raise
 
     def get_help(self, ctx: click.Context) -> str:
         """The text that `--help` is answered with before this module is imported."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
@@ -12,7 +13,6 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.edits import edit_lines, edits_headline
 from routing_action.report.escape import printable
 from routing_action.report.terminal.blocks import Blocks
-from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.layout import (
     BOLD,
     GREEN,
@@ -50,7 +50,10 @@ def render_delta_text(
     if changed:
         lines += ["", *Blocks(delta, style, _word, results, whole, place).draw(changed)]
         lines += [""] if lines[-1] else []
-    counts = ", ".join(f"{number} {kind.value}" for kind, number in delta.counts.items())
+    counts = ", ".join(
+        f"{number} {kind.value}{_declared(delta) if kind is DeltaKind.OK else ''}"
+        for kind, number in delta.counts.items()
+    )
     left = f", {delta.not_selected} not selected" if delta.not_selected else ""
     lines += wrap(f"{counts or 'nothing was compared'}{left}", width, indent="  ")
     colour = _CONCLUSIONS[delta.conclusion]
@@ -64,6 +67,13 @@ def _word(row: DeltaEntry) -> tuple[str, str]:
     return row.kind.value, colour
 
 
+def _declared(delta: Delta) -> str:
+    """Why a gate can be green though a run shows failures."""
+    fail = sum(row.kind is DeltaKind.OK and row.got is Status.FAIL for row in delta.rows)
+    verb = "fails" if fail == 1 else "fail"
+    return f" ({fail} of them {verb}, as the baseline declares)" if fail else ""
+
+
 def _edits(delta: Delta, width: int) -> Iterator[str]:
     if delta.edits:
         yield from wrap(f"this change edits: {edits_headline(delta)}", width, indent="  ")
@@ -75,7 +85,7 @@ def _edits(delta: Delta, width: int) -> Iterator[str]:
     if len(delta.edits) > _MOST_EDITS:
         yield f"  and {count(len(delta.edits) - _MOST_EDITS, 'more edit')}; see --format json"
     for one in delta.measured_with:
-        yield shorten(f"note: {printable(one)}", width)  # whole in every other report
+        yield from wrap(f"note: {printable(one)}", width, indent="  ")
 
 
 def _baseline(delta: Delta) -> str:
