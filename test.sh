@@ -20,7 +20,10 @@ exit codes: 0 the gate passed, 1 it did not, 2 usage or settings, 3 nothing to r
 TEXT
 }
 
-routing_action() { "$VENV_PYTHON" -P -m routing_action "$@"; }
+# Printed commands begin with what a person can start here.
+routing_action() {
+  ROUTING_ACTION_PROGRAM=${VENV_PYTHON%/*}/routing-action "$VENV_PYTHON" -P -m routing_action "$@"
+}
 
 # Judges the batch that was just run; the gate's conclusion is the exit code, or the run's own
 # where its cases have no baseline.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # To be sourced: `prepare_environment runtime` (or dev) then makes the scripts' virtual environment
-# and sets VENV_PYTHON, or returns 4. It reads PYTHON (an interpreter; default: found on PATH),
-# ROUTING_ACTION_VENV (the folder; .venv) and ROUTING_ACTION_UV (a uv; found on PATH, or fetched).
+# with a program bin/routing-action, and sets VENV_PYTHON, or returns 4. It reads PYTHON (an
+# interpreter; default: found on PATH), ROUTING_ACTION_VENV (the folder; .venv) and ROUTING_ACTION_UV (a uv; found on PATH, or fetched).
 ROUTING_ACTION_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 unset VIRTUAL_ENV CONDA_PREFIX __PYVENV_LAUNCHER__
 for name in ${!PYTHON@}; do [[ $name == PYTHON ]] || unset "$name"; done
@@ -17,9 +17,13 @@ find_python() { # prints its path; a link on PATH need not work (pyenv)
 }
 
 lock_of() { if [[ $1 == dev ]]; then echo requirements-dev.lock; else echo requirements.lock; fi; }
+entry_point() { # prints a script that starts the environment in folder $1 as a person would
+  printf '#!/usr/bin/env bash\nROUTING_ACTION_PROGRAM=%q exec %q -P -m routing_action "$@"\n' \
+    "$1/bin/routing-action" "$1/bin/python"
+}
 describe() { # prints all that the environment of kind $1 in folder $2 is made from
   "${PYTHON:-$2/bin/python}" -I -S -c 'import sys; print(sys.version_info[:2], sys.base_prefix)' &&
-    printf '%s\n' "$2" "$ROUTING_ACTION_ROOT" && cat -- "$ROUTING_ACTION_ROOT/$(lock_of "$1")"
+    printf '%s\n' "$ROUTING_ACTION_ROOT" && entry_point "$2" && cat -- "$ROUTING_ACTION_ROOT/$(lock_of "$1")"
 }
 is_made() { describe "$@" 2>/dev/null | cmp -s -- - "$2/routing-action/$1.stamp"; }
 serves() { is_made dev "$2" || is_made "$1" "$2"; }
@@ -46,7 +50,8 @@ set_up() ( # one at a time; the runtime's is added to, since a command may be ru
   fi
   is_made runtime "$2" || rm -rf -- "$2"
   output=$({ mkdir -p "$2/routing-action" && "$python" -I -m venv --without-pip "$2" &&
-    install_packages "$@" "$python" && cd "$2"/lib/python3*/site-packages &&
+    install_packages "$@" "$python" && entry_point "$2" >"$2/bin/routing-action" &&
+    chmod +x "$2/bin/routing-action" && cd "$2"/lib/python3*/site-packages &&
     echo "$ROUTING_ACTION_ROOT/src" >source.pth &&
     describe "$@" >"$2/routing-action/$1.stamp"; } 2>&1) ||
     fail_setup "it could not be made: $output" 'its folder must be writable, a registry reachable'

@@ -125,7 +125,9 @@ def test_a_replay_needs_no_secret(job: Job) -> None:
 
 def test_a_leg_whose_filters_leave_no_case_is_not_measured(job: Job) -> None:
     """Exit code 3 is no fault of the harness, and never a silent pass."""
-    found = job.use("run", agents="claude", categories="none")
+    cases = [loads("one", category="a"), loads("two", category="b")]
+    (job.root / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    found = job.use("run", agents="claude", categories="a", case_ids="two")
     assert (found["status"], found["exit-code"]) == ("nothing-to-run", "0")
     assert read_unmeasured([Path(found["folder"])]) == {"claude": "the filters left no case to run"}
 
@@ -214,9 +216,9 @@ def test_a_plan_of_a_change_that_moves_no_case_is_green_with_an_empty_matrix(job
     [
         ({"agents": "claude,nope"}, "nope", "claude, codex, copilot"),
         ({"agents": "claude, cpilot"}, "cpilot", "copilot"),
-        ({"categories": "none"}, "none of 2 cases", "filters"),
+        ({"categories": "none"}, "no category 'none'", "no case has a category"),
         ({"case_ids": "good, bda"}, "bda", "bad"),
-        ({"case_ids": "bda"}, "none of 2 cases", "bad"),
+        ({"case_ids": "bda"}, "no case 'bda'", "bad"),
         ({"trials": "two"}, "two", "--trials"),
         ({"shards": "0"}, "0", "--shards"),
         ({"agents": "no\n::add-mask::x ##[error]\n<b>`"}, "no", "claude"),

@@ -383,13 +383,24 @@ def test_an_artifacts_folder_of_several_legs_is_taken_together(project: Project)
     assert update(project).stdout.splitlines()[0] == "+ one codex: pass"
 
 
-def test_results_that_contradict_each_other_write_nothing(project: Project) -> None:
-    """Two batches of one pair: which one counts is for people to say."""
-    measure(project, *numbered({"case_id": "two"}), folder="batch/a")
-    measure(project, *numbered({"case_id": "two", "status": "fail"}), folder="batch/b")
-    done = update(project)
-    assert (done.code, "! rejected: claude:two was measured in" in done.stdout) == (1, True)
-    assert "nothing was written; name the batch that counts" in done.stdout
+def test_of_a_folder_of_several_batches_the_newest_of_each_pair_counts(project: Project) -> None:
+    """As the help promises, whatever the folders are called."""
+    old, new = "2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"
+    two = {"case_id": "two"}
+    measure(project, *numbered(two), folder="batch/a", generated_at_utc=new)
+    measure(project, *numbered({**two, "status": "fail"}, {"case_id": "one"}), folder="batch/b",
+            generated_at_utc=old)  # fmt: skip
+    done = update(project, "--cases", "two")
+    assert (done.code, done.stdout.splitlines()[0]) == (0, "+ two claude: pass"), done.stdout
+
+
+def test_an_unknown_case_is_named_whatever_else_is_wrong(project: Project) -> None:
+    """In one sentence, with the name that was meant."""
+    measure(project, *numbered({"case_id": "two"}), complete=False)
+    done = update(project, "--cases", "tow")
+    assert done.code == 2
+    assert "no result of case 'tow'" in done.stderr
+    assert "did you mean two?" in done.stderr
     assert text_of(project) == ONE
 
 

@@ -97,7 +97,10 @@ def test_where_skills_can_come_from_elsewhere_a_strange_name_is_a_note(
         {"case_id": "one", "prompt": "p", "expected_skill": "reviewing-cod"}, loads("two")
     )
     done = project.run(*arguments)
-    note = "2 cases name skills that are not here: reviewing-cod, foo; see `routing-action cases"
+    note = (
+        "2 cases name skills that are not here: reviewing-cod (did you mean reviewing-code?), foo; "
+        "see `routing-action cases"
+    )
     assert note in done.stderr
     assert len(done.results["results"]) == 2
 

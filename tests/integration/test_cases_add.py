@@ -173,7 +173,8 @@ def test_other_files_and_skills_can_be_named(project: Project) -> None:
     assert code == 0
     assert lines == [
         "more cases/cases.json:3: added case pdf-forms-request, which expects pdf-forms",
-        "next: routing-action run --case-id pdf-forms-request --cases 'more cases/cases.json'",
+        "next: rewrite the prompt in more cases/cases.json:3: ask as a user would",
+        "then: routing-action run --case-id pdf-forms-request --cases 'more cases/cases.json'",
     ]
     assert len(read_cases(project.root / "more cases" / "cases.json").cases) == 1
 

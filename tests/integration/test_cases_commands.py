@@ -60,15 +60,24 @@ def findings(project: Project, *arguments: str) -> list[dict[str, Any]]:
 
 
 def test_init_starts_a_corpus_that_is_accepted(project: Project) -> None:
-    """Each skill has a case; warnings are for prompts to fill in alone."""
+    """Each skill has a case; warnings are for prompts alone, which are all to be rewritten."""
     done = project.call("cases", "init", "--skills", "skills")
     assert (done.code, done.stderr) == (0, "")
     cases = read(project)
     assert done.stdout.splitlines()[0] == f"cases.json: {len(cases)} cases, 3 prompts to fill in"
     assert {case["expected_skill"] for case in cases} == {"", *SKILLS}
     found = findings(project, "--skills", "skills")
-    assert {one["rule"] for one in found} == {"fill-in-prompt"}
-    assert [one["case_id"] for one in found] == [
+    generated = {one["case_id"] for one in found if one["rule"] == "prompt-as-generated"}
+    blank = [one["case_id"] for one in found if one["rule"] == "fill-in-prompt"]
+    assert generated | {*blank} == {case["case_id"] for case in cases} - {"no-skill-needed"}
+    assert done.stdout.splitlines()[-2:] == [
+        "next: rewrite the prompts in cases.json: ask as a user would, not as a description",
+        "then: routing-action cases check --cases cases.json --skills skills",
+    ]
+    rewritten = [{**case, "prompt": f"Now {number}"} for number, case in enumerate(cases)]
+    project.write_cases(*rewritten)
+    assert project.call("cases", "check", "--skills", "skills", "--strict").code == 0
+    assert blank == [
         "brand-guidelines-request",
         "drafting-release-notes-request",
         "pdf-request",

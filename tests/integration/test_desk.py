@@ -81,8 +81,9 @@ def test_a_rerun_of_one_pair_is_partial_and_completes_the_batch_before(desk: Des
     assert not verdict.startswith("Routing is as expected,")
     assert "partial: 1 of 3 cases measured" in verdict
     assert "1 OK, 2 not selected" in part.stdout
-    told = next(line for line in part.stderr.splitlines() if "2 pairs were not measured" in line)
-    command = "routing-action compare" + told.partition("routing-action compare")[2]
+    *_, said, more, command = part.stderr.splitlines()
+    assert "2 pairs were not measured" in said
+    assert max(len(said), len(more)) <= 80
     assert shlex.split(command)[2:] == ["--results", first, "--results", rerun]
     whole = desk.paste(command)
     assert (whole.code, "\n3 OK\n" in f"\n{whole.stdout}") == (0, True), whole.stdout

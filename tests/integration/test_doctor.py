@@ -43,6 +43,19 @@ def doctor(project: Project, *arguments: str) -> Finished:
     return project.call("providers", "doctor", "--agents", "claude", *arguments)
 
 
+def test_without_a_name_the_agents_of_the_baseline_are_checked(project: Project) -> None:
+    """As `run` measures those; beside the cases, or in the earlier harness's place."""
+    text = '{"one": {"claude": {"expected_status": "pass"}}}'
+    for name in ("provider-baseline.json", "tests/agent-routing/provider-baseline.json"):
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        done = project.call("providers", "doctor")
+        assert (done.code, done.stdout.endswith("no problem with 1 agent\n")) == (0, True)
+        path.unlink()
+    assert "of 3 agents" in project.call("providers", "doctor").stdout
+
+
 def findings(done: Finished) -> dict[str, dict[str, Any]]:
     """Each finding about the only agent, by what was checked."""
     (agent,) = json.loads(done.stdout)

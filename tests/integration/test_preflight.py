@@ -214,7 +214,7 @@ def test_an_agent_that_finds_no_skill_is_said_before_it_starts(project: Project)
     install(project, "claude")
     project.variables["ANTHROPIC_API_KEY"] = "k" * 20
     line = "claude: .claude/skills (0): no skill here; put skills there, or pass --skills PATH"
-    assert line in run(project, "claude").stderr.partition("queued")[0]
+    assert line in run(project, "claude").stderr.partition(" -> ")[0]
     skill = project.root / "mine" / "foo" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: foo\ndescription: Foo.\n---\n", encoding="utf-8")

@@ -65,6 +65,14 @@ def test_a_replay_of_what_was_recorded_reaches_the_same_verdicts(project: Projec
     assert {row["status"] for row in verdicts(replayed)} == {"pass", "fail", "infra_error"}
 
 
+def test_what_is_recorded_without_a_folder_is_replayed_without_one(project: Project) -> None:
+    """Both mean the same folder."""
+    project.run("--case-id", "passes")
+    assert project.call("record").stdout.startswith("tests/recordings/replay: 1 recording of 1")
+    replayed = project.call("run", "--replay", "--agents", "claude", "--case-id", "passes")
+    assert replayed.column("status") == ["pass"]
+
+
 def test_a_recording_is_replaced_by_force_alone(project: Project) -> None:
     """With all of its case's trials; other cases' recordings stay."""
     project.run("--case-id", "passes,fails", "--trials", "2")

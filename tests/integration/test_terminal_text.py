@@ -102,7 +102,7 @@ def test_a_terminal_gets_colours_for_headings_and_verdicts(tmp_path: Path, folde
     assert "\x1b[1mcompared with " in text
     assert "\x1b[32mpass" in text
     for line in SGR.sub("", text).splitlines():
-        assert len(line) <= 80 or line.startswith(("    ", "ARTIFACT_DIR=")), line
+        assert len(line) <= 80 or line.startswith(("    ", "ARTIFACT_DIR=", "artifacts: ")), line
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ if arguments == ["--help"]:
     sys.exit(0)
 print(command, *arguments, sep="|")
 print("cwd", os.getcwd(), sep="|")
+print(os.environ["ROUTING_ACTION_PROGRAM"], file=sys.stderr)
 sys.exit(int(os.environ.get(command.upper() + "_CODE", "0")))
 """
 
@@ -146,6 +147,8 @@ def test_arguments_arrive_as_they_were_given(harness: Path, tmp_path: Path) -> N
     """Spaces, empty words and signs survive, from whatever folder the script is started."""
     outcome = run(harness / "test.sh", "--case-id", "a b", "", "$HOME*", cwd=tmp_path)
     assert outcome.stdout.splitlines()[:2] == ["run|--case-id|a b||$HOME*", f"cwd|{harness}"]
+    own = Path(sys.executable).with_name("routing-action")
+    assert outcome.stderr.splitlines()[0] == str(own)
 
 
 def test_a_module_in_the_callers_folder_is_not_imported(harness: Path) -> None:
@@ -316,6 +319,10 @@ def test_a_fresh_checkout_is_set_up_once_in_spite_of_a_hostile_shell(checkout: P
     expected = f"{checkout}/src/routing_action/__init__.py\n"
     assert (first.returncode, first.stdout) == (0, expected), first.stderr
     assert "setting up the runtime environment" in first.stderr
+    stand_in = "import os; print(os.environ['ROUTING_ACTION_PROGRAM'])\n"
+    write(checkout / "src" / "routing_action" / "__main__.py", stand_in)
+    entry_point = checkout / ".venv" / "bin" / "routing-action"
+    assert run(entry_point, cwd=checkout.parent).stdout == f"{entry_point}\n"
     second = prepare(checkout, "runtime", **hostile)
     assert (second.returncode, second.stdout, second.stderr) == (0, expected, "")
     moved = checkout.rename(checkout.with_name("elsewhere"))

@@ -16,7 +16,7 @@ from typing import Any
 from routing_action.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
-_NOT_INHERITED = ("MAX_CONCURRENCY", "CI", "GITHUB_ACTIONS")
+_NOT_INHERITED = ("MAX_CONCURRENCY", "CI", "GITHUB_ACTIONS", "ROUTING_ACTION_PROGRAM")
 FAKE_CLAUDE = ROOT / "tests" / "fakes" / "fake_claude.py"
 
 

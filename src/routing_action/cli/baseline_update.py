@@ -34,7 +34,7 @@ from routing_action.gate.baselines import (
 from routing_action.gate.update import Sign, Step, Wishes, apply_steps, plan_removal, plan_update
 from routing_action.github.access import find_repository, find_token
 from routing_action.github.artifacts import fetch_results
-from routing_action.results.batch_folder import RESULTS_FILE, one_line
+from routing_action.results.batch_folder import one_line
 from routing_action.results.find import ARTIFACT
 from routing_action.results.measured import Measurement, gather, keep_newest
 from routing_action.results.read import read_batches
@@ -140,9 +140,9 @@ def update(
     found: list[Step] = []
     if sources or run_id or not (prune or gone):
         measurement = _measure(sources, run_id, repo)
+        pairs = _choose(measurement, split_list(case_ids), split_list(agents))
         if measurement.errors:
             return _reject(measurement.errors, opened.path)
-        pairs = _choose(measurement, split_list(case_ids), split_list(agents))
         found += plan_update(measurement, opened.entries, wishes, pairs)
     found += plan_removal(opened.entries, known if prune else None, unmeasured)
     steps = sorted({step.pair: step for step in found}.values(), key=lambda step: step.pair)
@@ -178,9 +178,7 @@ def _measure(sources: tuple[Path, ...], run_id: int | None, repo: str) -> Measur
         with _fetch(run_id, repo) as folder:
             return gather(read_batches((folder,)))
     named = sources or (find_newest_batch(),)
-    batches = read_batches(named)
-    alone = all(path.is_file() or (path / RESULTS_FILE).is_file() for path in named)
-    return gather(keep_newest(batches) if alone else batches)
+    return gather(keep_newest(read_batches(named)))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from routing_action.corpus.skill_files import (
 )
 from routing_action.errors import DocumentError
 from routing_action.files.nearest import find_nearest
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.results.batch_folder import one_line
 from routing_action.run.plan import Plan
@@ -118,7 +119,7 @@ def _is_certain(plan: Plan, settings: RunSettings) -> bool:
 
 def _check_names(plan: Plan, index: SkillIndex, is_certain: bool) -> Iterator[str]:
     names = [name for skill in index.skills for name in skill.names]
-    strange: dict[str, None] = {}
+    strange: dict[str, str] = {}
     cases: set[str] = set()
     for case, field, token in _unknown_names(plan.cases, index) if names else ():
         bare = token.rpartition(":")[2]
@@ -131,12 +132,12 @@ def _check_names(plan: Plan, index: SkillIndex, is_certain: bool) -> Iterator[st
                 field=field,
                 remedy=f"did you mean {near}?",
             )
-        strange[token] = None
+        strange[token] = f"{token} (did you mean {near}?)" if near else token
         cases.add(case.case_id)
     if strange:
         count = "1 case names" if len(cases) == 1 else f"{len(cases)} cases name"
-        listed = one_line(", ".join(strange))[:200]
-        yield f"{count} skills that are not here: {listed}; see `routing-action cases check`"
+        listed = one_line(", ".join(strange.values()))[:200]
+        yield f"{count} skills that are not here: {listed}; see `{own_program()} cases check`"
 
 
 def _unknown_names(cases: Iterable[Case], index: SkillIndex) -> Iterator[tuple[Case, str, str]]:

@@ -25,9 +25,11 @@ from routing_action.cli.skill_set import (
 from routing_action.corpus.case import Case
 from routing_action.corpus.case_warnings import Finding, check_cases
 from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
+from routing_action.corpus.first_corpus import generated_prompts
 from routing_action.corpus.identity import describe_ambiguity
 from routing_action.corpus.naming import fold
 from routing_action.corpus.skill_files import known_skill
+from routing_action.files.program import own_program
 from routing_action.gate.wording import count, name_few
 from routing_action.results.batch_folder import one_line
 
@@ -79,6 +81,9 @@ for _one in (init, add, import_triggers):
 
 # ---- the skills that cases are about
 
+_GENERATED = "prompt-as-generated"
+_REWRITE = "the prompt still repeats a skill's description; write what a user would ask"
+
 
 def check_skills(corpus: Corpus, skills: SkillSet, options: Iterable[str] = ()) -> list[Finding]:
     """Unknown skills in the cases' order, skills without a case, and what is wrong with each file.
@@ -89,6 +94,12 @@ def check_skills(corpus: Corpus, skills: SkillSet, options: Iterable[str] = ()) 
         Finding(case.case_id, corpus.lines[case.case_id], rule, message)
         for case in corpus.cases
         for rule, message in _wrong_names(case, skills)
+    ]
+    generated = generated_prompts(skills.files)
+    found += [
+        Finding(case.case_id, corpus.lines[case.case_id], _GENERATED, f"{case.case_id}: {_REWRITE}")
+        for case in corpus.cases
+        if case.prompt in generated
     ]
     found += _without_case(corpus, skills, options)
     found += [
@@ -111,8 +122,8 @@ def _without_case(corpus: Corpus, skills: SkillSet, options: Iterable[str]) -> I
     titles = {one.folder: known_skill(one, skills.plugin).title for one in skills.files}
     bare = [folder for folder, title in titles.items() if title not in covered]
     if bare:
-        add_one = shlex.join(("routing-action", "cases", "add", "--skill", bare[0], *options))
-        message = f"no case expects {name_few(bare)}; add one: `{add_one}`"
+        words = shlex.join(("cases", "add", "--skill", bare[0], *options))
+        message = f"no case expects {name_few(bare)}; add one: `{own_program()} {words}`"
         yield Finding("", 1, "skill-without-case", message)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,9 +23,11 @@ from routing_action.cli.options import (
     stdout_style,
 )
 from routing_action.cli.place import folder_of, from_here, name_results, program_here
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
-from routing_action.errors import ExitCode, HarnessError
+from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.files.atomic import write_atomically
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.compare_results import Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
@@ -34,9 +37,14 @@ from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.terminal.delta_text import render_delta_text
-from routing_action.results.batch_folder import TRANSCRIPTS
+from routing_action.report.terminal.layout import wrap
+from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.find import list_batches
 from routing_action.results.measured import MeasuredBatch
+from routing_action.results.read import read_results
+
+_MOST_LOOKED_AT = 20
+"""Earlier batches that are read to complete one; each can be large."""
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")
@@ -158,26 +166,41 @@ def command(
     _write_beside(judged.batches, text)
     source = _name_source((*folders, *results), judged.cases, Path(delta.baseline.path))
     click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
+    if or_exit is not None and results:
+        click.echo(f"artifacts: {from_here(results[0].parent)}")
     _offer_to_complete(delta, results)
     failed = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if failed else ExitCode.PASSED
 
 
 def _offer_to_complete(delta: Delta, results: Sequence[Path]) -> None:
-    """How the batch before this one completes it, where some pairs were not measured."""
+    """How an earlier batch completes this one, where some pairs were not measured."""
     if not delta.left_out or len(results) != 1:
         return
     folder = results[0].parent
-    batches = list_batches(folder.parent)
-    before = batches[batches.index(folder) + 1 :] if folder in batches else ()
+    before = _find_complement(folder, {(one.case_id, one.agent) for one in delta.left_out})
     if before:
-        named = " ".join(f"--results {shlex.quote(from_here(one))}" for one in (before[0], folder))
-        pairs = "pair was" if len(delta.left_out) == 1 else "pairs were"
-        click.echo(
-            f"routing-action: {len(delta.left_out)} {pairs} not measured; to judge together with "
-            f"the batch before: routing-action compare {named}",
-            err=True,
-        )
+        named = " ".join(f"--results {shlex.quote(from_here(one))}" for one in (before, folder))
+        pairs = "1 pair was" if len(delta.left_out) == 1 else f"{len(delta.left_out)} pairs were"
+        said = f"routing-action: {pairs} not measured; to judge together with the batch before:"
+        click.echo("\n".join(wrap(said, stdout_style(os.environ).width, indent="  ")), err=True)
+        click.echo(f"  {own_program()} compare {named}", err=True)
+
+
+def _find_complement(folder: Path, left_out: Container[Pair]) -> Path | None:
+    """The newest batch before this one that measured a pair which is left out, in the same way."""
+    batches = list_batches(folder.parent)
+    if folder not in batches:
+        return None
+    own = read_results(folder / RESULTS_FILE).options
+    for batch in batches[batches.index(folder) + 1 :][:_MOST_LOOKED_AT]:
+        with suppress(RoutingActionError):
+            found = read_results(batch / RESULTS_FILE)
+            if (found.options.cases_file, found.options.replay) == (own.cases_file, own.replay):
+                measured = (one for one in found.pairs if one.status is not Status.INFRA_ERROR)
+                if any((one.case_id, one.agent) in left_out for one in measured):
+                    return batch
+    return None
 
 
 def _write_beside(batches: Sequence[MeasuredBatch], text: str) -> None:

@@ -31,6 +31,7 @@ from routing_action.errors import UsageError
 from routing_action.evidence.outcome import RunEnd
 from routing_action.files.atomic import write_atomically
 from routing_action.files.nearest import suggest
+from routing_action.files.program import own_program
 from routing_action.gate.wording import count, name_few
 from routing_action.results.batch_folder import (
     RESULTS_FILE,
@@ -127,7 +128,7 @@ def command(
     if agent is None or output is not None:
         raise UsageError(
             "give --agent for one transcript, or --batch for all of a batch",
-            remedy="`routing-action evaluate --agent claude --case-id ID`, or with --batch DIR",
+            remedy=f"`{own_program()} evaluate --agent claude --case-id ID`, or with --batch DIR",
         )
     provider = find_provider(agent)
     case = _chosen_case(cases_file, case_id, tokens)
@@ -186,14 +187,14 @@ def _evaluate_batch(batch: Path, output: Path | None, cases_file: Path | None) -
     for one in found.gone:
         click.echo(one_line(f"{one}: left out: {from_here(Path(corpus.file))} has no such case"))
     for one in found.asked_otherwise:
-        again = f"measure it again: `routing-action run --case-id {shlex.quote(one)}`"
+        again = f"measure it again: `{own_program()} run --case-id {shlex.quote(one)}`"
         click.echo(one_line(f"{one}: left out: its prompt has changed; {again}"))
     counts = found.results.summary
     shown = from_here(path)
     runs = f"{count(counts.total, 'run')}, {counts.passed} pass, {counts.fail} fail"
     changed = count(len(found.changed), "verdict")
     click.echo(f"{shown}: {runs}, {counts.infra_error} infra_error; {changed} changed")
-    click.echo(f"next: {shlex.join(('routing-action', 'compare', '--results', shown))}")
+    click.echo(f"next: {own_program()} compare --results {shlex.quote(shown)}")
     return 0
 
 
@@ -230,5 +231,5 @@ def _chosen_case(
     known = [case.case_id for case in corpus.cases]
     raise UsageError(
         f"{corpus.file} has no case {case_id!r}",
-        remedy=suggest(case_id, known, "`routing-action plan` lists the cases"),
+        remedy=suggest(case_id, known, f"`{own_program()} plan` lists the cases"),
     )

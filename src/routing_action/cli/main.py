@@ -11,6 +11,7 @@ import click
 from routing_action import __version__
 from routing_action.cli import COMMANDS, render_overview
 from routing_action.errors import ExitCode, RoutingActionError
+from routing_action.files.nearest import find_nearest
 from routing_action.github.documentation import explain_error
 from routing_action.report.terminal.plain_lines import plain_output
 
@@ -19,6 +20,8 @@ _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
 _WHERE_THEY_ARE = (*_HIDDEN, "bot", "schema")
 """What never looks for a repository above the current folder."""
+_STARTED = "ROUTING_ACTION_PROGRAM"
+"""The path that a person starts; set by scripts/env.sh's entry point, and by test.sh."""
 
 
 class _LazyGroup(click.Group):
@@ -36,6 +39,18 @@ class _LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; UsageError with the nearest name for a misspelt one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = "" if args[0].startswith("-") else find_nearest(args[0], COMMANDS)
+            if near:
+                raise click.UsageError(f"{error.message} Did you mean {near!r}?", ctx) from None
+            raise
+
     def get_help(self, ctx: click.Context) -> str:
         """The text that `--help` is answered with before this module is imported."""
         return render_overview()
@@ -50,7 +65,9 @@ class _LazyGroup(click.Group):
 def group(context: click.Context) -> None:
     """Prove which skill an agent CLI loads for a prompt, and gate changes on it."""
     if context.invoked_subcommand not in _WHERE_THEY_ARE:
-        importlib.import_module("routing_action.cli.place").enter_root(context)
+        place = importlib.import_module("routing_action.cli.place")
+        place.enter_root(context)
+        place.name_program_here(os.environ.get(_STARTED) or sys.argv[0])
 
 
 def run_command(arguments: list[str], causes: list[str] | None = None) -> int:

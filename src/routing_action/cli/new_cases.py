@@ -38,7 +38,13 @@ from routing_action.corpus.cases_file import (
     find_cases_file,
     parse_cases,
 )
-from routing_action.corpus.first_corpus import CaseFields, build_case, build_seeds, first_baseline
+from routing_action.corpus.first_corpus import (
+    NEAR_TWIN,
+    CaseFields,
+    build_case,
+    build_seeds,
+    first_baseline,
+)
 from routing_action.corpus.identity import describe_ambiguity
 from routing_action.corpus.naming import fold
 from routing_action.corpus.skill_files import SkillFile, known_skill
@@ -47,6 +53,7 @@ from routing_action.errors import DocumentError, UsageError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, read_bytes
 from routing_action.files.json_text import JsonText
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import (
     DEFAULT_BASELINE_FILES,
     OpenBaseline,
@@ -95,7 +102,10 @@ def init(
         write_atomically(baseline, render_baseline(entries))
         expected, listed = len(entries) * len(names), ", ".join(names)
         click.echo(f"{baseline}: {expected} entries for {listed} (--agents), all expected to pass")
-    _show_next("cases", "check", "--cases", output, "--skills", skills)
+    if not any(case["category"] == NEAR_TWIN for case in seeds.cases):
+        click.echo("no two skills have similar descriptions, so no case tells two of them apart")
+    click.echo(f"next: rewrite the prompts in {output}: ask as a user would, not as a description")
+    _show_next("cases", "check", "--cases", output, "--skills", skills, first="then")
     return 0
 
 
@@ -125,7 +135,9 @@ def add(
     The baseline gets an entry, which expects a pass, for each agent CLI that it names.
     """
     path = cases_file or find_cases_file(Path())
-    data = read_bytes(path, MAX_CASES_BYTES, "start one: `routing-action cases init --skills DIR`")
+    data = read_bytes(
+        path, MAX_CASES_BYTES, f"start one: `{own_program()} cases init --skills DIR`"
+    )
     corpus = parse_cases(data, str(path))
     known = read_skills(skills) if skills else skills_here()
     if known is None:
@@ -152,7 +164,9 @@ def add(
     if opened is not None:
         _expect_passes(opened, fields)
     named = () if cases_file is None else ("--cases", path)
-    _show_next("run", "--case-id", added.case_id, *named)
+    if prompt is None:
+        click.echo(f"next: rewrite the prompt in {path}:{line}: ask as a user would")
+    _show_next("run", "--case-id", added.case_id, *named, first="next" if prompt else "then")
     return 0
 
 
@@ -252,9 +266,9 @@ def _write_cases(path: Path, cases: Iterable[CaseFields]) -> None:
     write_atomically(path, json.dumps(list(cases), indent=2, ensure_ascii=False) + "\n")
 
 
-def _show_next(*words: str | Path) -> None:
+def _show_next(*words: str | Path, first: str = "next") -> None:
     """The command that comes next, as it can be pasted."""
-    click.echo(f"next: {shlex.join(('routing-action', *map(str, words)))}")
+    click.echo(f"{first}: {own_program()} {shlex.join(map(str, words))}")
 
 
 def _refuse_existing(

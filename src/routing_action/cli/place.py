@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,13 @@ from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import UsageError
+from routing_action.files.program import NAME, name_own_program, own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.deltas import DELTA_FILE
 from routing_action.report.escape import printable
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT, RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.find import list_batches
-from routing_action.results.rerun import RUN_PROGRAM, run_program
+from routing_action.results.rerun import SHORT_WAY, run_program
 
 _HERE = f"{__name__}.here"
 _OWN = (*DEFAULT_CASE_FILES, *DEFAULT_BASELINE_FILES, DEFAULT_CONFIG_FILE)
@@ -105,10 +107,21 @@ def folder_of(path: Path) -> Path:
     return path.parent if is_batch else path
 
 
+def name_program_here(started: str) -> None:
+    """Have printed commands begin with what the person started, a path or the name alone.
+
+    The name stays where PATH leads to the same program, and where something else was started.
+    """
+    path, known = Path(started), shutil.which(NAME)
+    is_own = path.name == NAME and os.access(path, os.X_OK)
+    is_elsewhere = is_own and not (known and path.samefile(known))
+    name_own_program(from_here(path) if is_elsewhere else NAME)
+
+
 def program_here() -> str:
     """How a run is started from where the person stands."""
     program = run_program()
-    return program if program == RUN_PROGRAM else f"./{from_here(Path(program))}"
+    return f"./{from_here(Path(program))}" if program == SHORT_WAY else program
 
 
 def refuse_skills_elsewhere(cases_file: str, providers: Iterable[Provider]) -> None:
@@ -135,7 +148,7 @@ def find_newest_batch() -> Path:
         root = from_here(DEFAULT_ARTIFACTS_ROOT)
         raise UsageError(
             f"no results are named, and {root} holds no batch",
-            remedy="run the cases with `routing-action run`, or name a batch's folder",
+            remedy=f"run the cases with `{own_program()} run`, or name a batch's folder",
         )
     click.echo(f"routing-action: the newest batch is {printable(from_here(newest))}", err=True)
     return newest
@@ -148,7 +161,7 @@ def find_delta(batch: Path | None = None) -> Path:
         named = f" --results {shlex.quote(from_here(batch))}" if batch else ""
         raise UsageError(
             f"{printable(from_here(folder))} holds no {DELTA_FILE}: it was not compared",
-            remedy=f"run `routing-action compare{named}` first, or name the file with --delta FILE",
+            remedy=f"run `{own_program()} compare{named}` first, or name it with --delta FILE",
         )
     return folder / DELTA_FILE
 

@@ -16,14 +16,16 @@ from routing_action.agents.discovery import DEFAULT_AGENTS
 from routing_action.agents.provider import Provider
 from routing_action.cli.options import (
     agents_option,
+    choose_agents,
     config_option,
     find_provider,
     format_option,
     known_agents,
     path_option,
-    split_list,
 )
+from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import ExitCode
+from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.wording import count
 from routing_action.git.credentials import find_credentials
 from routing_action.run.doctor import count_records, examine
@@ -94,7 +96,9 @@ def doctor(
     Only the names of credentials are printed. Exits with 1 where an agent has a problem.
     """
     counted = count_records(results) if results else None
-    chosen = [find_provider(name) for name in split_list(agents) or DEFAULT_AGENTS]
+    beside = next((one for one in DEFAULT_BASELINE_FILES if Path(one).is_file()), None)
+    named = choose_agents(agents, DEFAULT_CASE_FILES[0], Path(beside) if beside else None)
+    chosen = [find_provider(name) for name in named]
     facts = asyncio.run(examine(chosen, dict(os.environ), Path.cwd(), counted))
     found = [(one, diagnose(one, drift_threshold)) for one in facts]
     ill = [one.provider.name for one, findings in found if _is_ill(findings)]

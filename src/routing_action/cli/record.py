@@ -9,7 +9,9 @@ import click
 
 from routing_action.cli.options import agents_option, path_option, spell_names, split_list
 from routing_action.cli.place import find_newest_batch, from_here
+from routing_action.cli.run_options import DEFAULT_REPLAY
 from routing_action.errors import NothingToRunError
+from routing_action.files.program import own_program
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import RESULTS_FILE, one_line
 from routing_action.results.read import read_results
@@ -18,8 +20,8 @@ from routing_action.run.replay.record import record_batch
 
 @click.command("record", short_help="Make recordings of a batch for `run --replay`.")
 @path_option("--batch", metavar="DIR", help="The folder of the batch. Default: the newest batch.")
-@path_option("--to", "folder", required=True, written=True, metavar="DIR",
-             help="The folder of recordings.")  # fmt: skip
+@path_option("--to", "folder", default=DEFAULT_REPLAY, show_default=True, written=True,
+             metavar="DIR", help="The folder of recordings.")  # fmt: skip
 @click.option("--cases", "--case-id", "case_ids", multiple=True, metavar="IDS",
               help="Only these cases (comma-separated, repeatable).")  # fmt: skip
 @agents_option("Only these agent CLIs (comma-separated).")
@@ -52,7 +54,7 @@ def command(
     place = from_here(folder)
     said = f"{count(len(recorded.rows), 'recording')} of {count(len(ids), 'case')}"
     click.echo(one_line(f"{place}: {said} on {', '.join(made)}; read them before you commit them"))
-    words = ["routing-action", "run", f"--replay={place}", "--agents", ",".join(made)]
+    words = ["run", f"--replay={place}", "--agents", ",".join(made)]
     chosen = [] if len(ids) == len({row.case_id for row in rows}) else ["--case-id", ",".join(ids)]
-    click.echo(f"next: {shlex.join([*words, *chosen])}")
+    click.echo(f"next: {own_program()} {shlex.join([*words, *chosen])}")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from routing_action.corpus.baseline import Baseline
 from routing_action.corpus.cases_file import Corpus, read_cases
 from routing_action.errors import DocumentError, ExitCode
 from routing_action.files.atomic import write_atomically
+from routing_action.files.program import own_program
 from routing_action.files.redaction import Redactor
 from routing_action.files.secret_values import secret_values, secrets_in
 from routing_action.gate.baselines import (
@@ -32,12 +34,17 @@ from routing_action.git.credentials import find_credentials
 from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
-from routing_action.results.batch_folder import BatchFolder, render_results
+from routing_action.results.batch_folder import (
+    DEFAULT_ARTIFACTS_ROOT,
+    BatchFolder,
+    render_results,
+)
+from routing_action.results.find import list_batches
 from routing_action.results.journal import JOURNAL_FILE, Journal
 from routing_action.results.read import read_results
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
-from routing_action.run.lifecycle import Ports, Stop, new_uuid
+from routing_action.run.lifecycle import Ports, Stop, is_ci, new_uuid
 from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
@@ -163,11 +170,20 @@ def show_batch(
             corpus=corpus,
             is_compared=batch_file is not None and _is_comparable(batch, corpus),
         )
+        if batch_file is None and _is_comparable(batch, corpus) and not is_ci(environ):
+            text += f"\nnext: {own_program()} compare{_name_unless_newest(batch.folder.path)}"
     try:
         click.echo(text, nl=not as_json)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(batch.exit_code)
+
+
+def _name_unless_newest(folder: Path) -> str:
+    """What names a batch to `compare`, which takes by itself the newest of the usual place."""
+    usual = next(iter(list_batches(DEFAULT_ARTIFACTS_ROOT)), None)
+    is_newest = usual is not None and usual.resolve() == folder.resolve()
+    return "" if is_newest else f" --results {shlex.quote(from_here(folder))}"
 
 
 def _is_comparable(batch: Batch, corpus: Corpus) -> bool:

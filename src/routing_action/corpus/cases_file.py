@@ -19,6 +19,7 @@ from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, read_bytes, validate
 from routing_action.files.json_layout import append_object
 from routing_action.files.json_text import JsonText
+from routing_action.files.program import own_program
 
 _PAGE = "reference/cases.md#fields"
 ID_RULE = "a case_id is made of letters, digits, `.`, `_` and `-`, at most 128 of them"
@@ -53,7 +54,8 @@ def find_cases_file(root: Path) -> Path:
     raise DocumentError(
         "no case file",
         file=str(root / DEFAULT_CASE_FILES[0]),
-        remedy="name one with --cases FILE, or start one: `routing-action cases init --skills DIR`",
+        remedy="name one with --cases FILE, or start one: "
+        f"`{own_program()} cases init --skills DIR`",
     )
 
 
@@ -104,7 +106,7 @@ def _refuse_triggers(document: JsonText, value: object) -> None:
     if triggers is not None:
         named = f" --skill {shlex.quote(triggers.skill)}" if triggers.skill else ""
         file = shlex.quote(document.file)
-        command = f"routing-action cases import {file}{named} --output imported-cases.json"
+        command = f"{own_program()} cases import {file}{named} --output imported-cases.json"
         raise DocumentError(
             "this is a trigger file, as skill-creator writes it, not a case file",
             file=document.file,

@@ -25,6 +25,8 @@ from routing_action.corpus.naming import fold, names_token
 from routing_action.corpus.skill_files import SkillFile
 
 TWIN_SIMILARITY = 0.15
+NEAR_TWIN = "near-twin"
+"""The category of a case that tells two similar skills apart."""
 CONTROL_PROMPT = "What is 17 times 23? Answer with the number alone."
 
 _WORD = re.compile(r"[a-z0-9]+")
@@ -94,6 +96,12 @@ def build_case(
     return case
 
 
+def generated_prompts(skills: Sequence[SkillFile]) -> frozenset[str]:
+    """Every prompt that a case of these skills can have before a person rewrote it."""
+    names = _all_names(skills)
+    return frozenset(one for skill in skills for one in derive_prompts(skill.description, names))
+
+
 def _all_names(skills: Sequence[SkillFile]) -> list[str]:
     return [name for skill in skills for name in dict.fromkeys((skill.folder, skill.name)) if name]
 
@@ -147,7 +155,7 @@ def _twin_case(
         one, other = other, one
     spare = prompts[one.folder][1:]
     prompt = spare[0] if spare else fill_in_prompt(one.description, names, other.description)
-    case = _case(f"{one.folder}-not-{other.folder}", "near-twin", prompt, one.folder)
+    case = _case(f"{one.folder}-not-{other.folder}", NEAR_TWIN, prompt, one.folder)
     return {**case, "disallowed_skills": [other.folder]}
 
 

@@ -22,6 +22,8 @@ CONFLICT = "conflict-marker"
 """The rule about a merge conflict that nobody resolved."""
 
 _NAME = re.compile(r"[a-z0-9-]+")
+_PLAIN = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:[ \t]+(?P<value>[^\s\"'>|\[{&*!].*)")
+_SECOND_KEY = re.compile(r":(?:\s|$)")
 _MISSING = Value("", 0)
 
 
@@ -89,6 +91,7 @@ def parse_skill_file(folder: str, path: Path, data: bytes) -> SkillFile:
             Problem("frontmatter-open", 1, "has no closing fence: end the frontmatter with ---")
         )
         end = next((at for at, line in enumerate(lines[1:], 1) if line.startswith("#")), len(lines))
+    problems += _check_yaml(lines[:end])
     fields = parse_fields(lines[:end])  # with the fence, so that lines count from it
     name = fields.get("name", _MISSING)
     description = fields.get("description", _MISSING)
@@ -106,6 +109,19 @@ def _check_conflicts(lines: Iterable[str]) -> Iterator[Problem]:
         elif not in_code and opened and line.startswith(">>>>>>> "):
             yield Problem(CONFLICT, opened, "holds an unresolved merge conflict")
             return
+
+
+def _check_yaml(lines: Iterable[str]) -> Iterator[Problem]:
+    """A plain value with a colon in it, which YAML takes for a second key."""
+    for number, line in enumerate(lines, 1):
+        match = _PLAIN.match(line)
+        if match and _SECOND_KEY.search(match["value"].partition(" #")[0]):
+            yield Problem(
+                "frontmatter-yaml",
+                number,
+                f"the {match['key']} is no valid YAML, since a colon stands in it: put it between "
+                "quotes, or agents may not see the skill",
+            )
 
 
 def _check_name(value: Value, folder: str) -> Iterator[Problem]:

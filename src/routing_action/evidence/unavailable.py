@@ -45,7 +45,7 @@ _REMEDIES = (
     ),
     (
         r"frontmatter|yaml|missing field|malformed|invalid|missing|must ",
-        "correct the frontmatter of its SKILL.md: `routing-action cases check` shows what is wrong",
+        "correct the frontmatter of its SKILL.md: `cases check` shows what is wrong",
     ),
     (r"duplicate|conflict|already", "rename one of the skills that have the same name"),
     (r"permission|denied|disabled", "allow the skill in the agent's settings"),

@@ -11,6 +11,7 @@ from routing_action.corpus.baseline import Baseline, BaselineEntry, Pair, Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import fold
 from routing_action.files.nearest import find_nearest
+from routing_action.files.program import own_program
 
 ERROR = "error"
 WARNING = "warning"
@@ -105,7 +106,7 @@ def _report_strangers(checked: BaselineToCheck, strangers: _Strangers) -> Iterat
             lines = [line for pair, line in checked.lines.items() if pair[place] == name]
             entries = "1 entry" if len(lines) == 1 else f"{len(lines)} entries"
             prune = f"--prune-agents {shlex.quote(name)}" if place else "--prune"
-            remove = f"remove it with `routing-action baseline update {prune}`"
+            remove = f"remove it with `{own_program()} baseline update {prune}`"
             hint = f"did you mean {meant}?" if meant else remove
             message = f"{name}: no such {what} ({entries}); {hint}"
             pair = ("", name) if place else (name, "")
@@ -141,8 +142,8 @@ def _missing(
         if bare:
             message = (
                 f"{case_id}: no baseline entry for {', '.join(bare)}; measure it with "
-                f"`routing-action run --case-id {case_id} --agents {','.join(bare)}`, then "
-                f"`routing-action baseline update --cases {case_id}`"
+                f"`{own_program()} run --case-id {case_id} --agents {','.join(bare)}`, then "
+                f"`{own_program()} baseline update --cases {case_id}`"
             )
             named = ",".join(bare)
             yield BaselineFinding(ERROR, "missing-entry", case_id, named, file, line, message)

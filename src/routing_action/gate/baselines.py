@@ -30,10 +30,10 @@ from routing_action.files.atomic import write_atomically
 from routing_action.files.documents import decode_text, first_error, read_bytes
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import suggest
+from routing_action.files.program import own_program
 
 MAX_BASELINE_BYTES = 64 * 2**20
 DEFAULT_BASELINE_FILES = ("provider-baseline.json", "tests/agent-routing/provider-baseline.json")
-NEW_BASELINE = "write one from results with `routing-action baseline update --init --from DIR`"
 
 Entries = dict[str, dict[str, BaselineEntry]]
 """Entries by case id, then by provider, in the file's order."""
@@ -47,19 +47,23 @@ _SHAPE = 'a baseline is {"CASE_ID": {"PROVIDER": {"expected_status": "pass"}}}'
 _LINE = re.compile(r" at line (\d+)")
 
 
+def _new_baseline() -> str:
+    return f"write one from results with `{own_program()} baseline update --init --from DIR`"
+
+
 def find_baseline_file(root: Path) -> Path:
     """The baseline where none is named: beside cases.json, else the earlier harness's place."""
     for name in DEFAULT_BASELINE_FILES:
         if (root / name).is_file():
             return root / name
     raise DocumentError(
-        "no baseline file", file=str(root / DEFAULT_BASELINE_FILES[0]), remedy=NEW_BASELINE
+        "no baseline file", file=str(root / DEFAULT_BASELINE_FILES[0]), remedy=_new_baseline()
     )
 
 
 def read_baseline(path: Path) -> tuple[Entries, JsonText]:
     """The entries of a file, and its text for the lines of further findings."""
-    data = read_bytes(path, MAX_BASELINE_BYTES, NEW_BASELINE)
+    data = read_bytes(path, MAX_BASELINE_BYTES, _new_baseline())
     document = JsonText(str(path), decode_text(data, str(path)))
     return _parse(document), document
 
@@ -119,7 +123,7 @@ class OpenBaseline:
 
 def open_baseline(path: Path) -> OpenBaseline:
     """An existing file; raises DocumentError where it is missing or malformed."""
-    data = read_bytes(path, MAX_BASELINE_BYTES, NEW_BASELINE)
+    data = read_bytes(path, MAX_BASELINE_BYTES, _new_baseline())
     return OpenBaseline(path, parse_baseline(data, str(path)), data.decode("utf-8"))
 
 

@@ -12,6 +12,7 @@ from routing_action.agents.provider import Provider
 from routing_action.corpus.baseline import find_entry
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence, find_influence
+from routing_action.files.program import own_program
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
 from routing_action.gate.edits.earlier_cases import judge_edited_cases
@@ -136,7 +137,7 @@ def _unasked(tree: Tree) -> tuple[str, ...]:
     unasked = sorted(entered - tree.providers)
     if not unasked:
         return ()
-    command = f"routing-action baseline update --prune-agents {shlex.quote(','.join(unasked))}"
+    command = f"{own_program()} baseline update --prune-agents {shlex.quote(','.join(unasked))}"
     note = (
         f"the baseline has entries of {', '.join(unasked)}, which this gate does not measure: "
         f"measure them, or remove the entries with `{command}`; once merged, they turn every "

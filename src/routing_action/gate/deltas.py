@@ -7,11 +7,11 @@ from pathlib import Path
 from routing_action.errors import DocumentError
 from routing_action.files.documents import read_text, validate
 from routing_action.files.json_text import JsonText
+from routing_action.files.program import own_program
 from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
 
 DELTA_FILE = "delta.json"
 MAX_DELTA_BYTES = 256 * 2**20
-_REMEDY = "write it again: `routing-action compare`"
 
 
 def read_delta(path: Path) -> Delta:
@@ -20,10 +20,11 @@ def read_delta(path: Path) -> Delta:
     Raises DocumentError with file, field, line where known, and the remedy.
     """
     file = str(path)
-    document = JsonText(file, read_text(path, MAX_DELTA_BYTES, remedy=_REMEDY))
+    again = f"write it again: `{own_program()} compare`"
+    document = JsonText(file, read_text(path, MAX_DELTA_BYTES, remedy=again))
     value = document.decode()
     if not isinstance(value, dict):
-        raise DocumentError("must be an object", file=file, line=1, remedy=_REMEDY)
+        raise DocumentError("must be an object", file=file, line=1, remedy=again)
     version = value.get("schema_version")
     if version != DELTA_SCHEMA_VERSION:
         raise DocumentError(
@@ -33,4 +34,4 @@ def read_delta(path: Path) -> Delta:
             field="schema_version",
             remedy="use the release of routing-action that wrote it",
         )
-    return validate(Delta, document, (), value, remedy=_REMEDY)
+    return validate(Delta, document, (), value, remedy=again)

@@ -20,6 +20,7 @@ from routing_action.corpus.baseline import (
     find_entry,
     iterate_pairs,
 )
+from routing_action.files.program import own_program
 from routing_action.gate.edited_case import EditedCase
 from routing_action.results.measured import MeasuredPair, Measurement
 
@@ -280,7 +281,7 @@ def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
         if agent in kept:
             why = (
                 f"{agent} is not asked for but has baseline entries; measure it again, or remove "
-                f"them all: `routing-action baseline update --prune-agents {shlex.quote(agent)}`"
+                f"them all: `{own_program()} baseline update --prune-agents {shlex.quote(agent)}`"
             )
             return why, True
         return f"{agent} was removed with all its baseline entries", False

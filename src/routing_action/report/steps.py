@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.remedies import find_fix
 from routing_action.report.suspects import adjust_rerun
-from routing_action.results.rerun import RUN_PROGRAM, select_case
+from routing_action.results.rerun import select_case
 
 REASON = "WHY"
 """What an offered command gives as the reason, for a person to replace."""
@@ -68,7 +69,7 @@ def rerun_command(delta: Delta, row: DeltaEntry) -> str:
 
     Without a case id it measures all of the agent's.
     """
-    plain = f"{RUN_PROGRAM} --agents {shlex.quote(row.agent)}"
+    plain = f"{own_program()} run --agents {shlex.quote(row.agent)}"
     command = adjust_rerun(delta, row, delta.run_commands.get(row.agent, plain))
     return select_case(command, row.case_id) if row.case_id else command
 
@@ -102,7 +103,7 @@ def accept_rows(
     row = join_rows(rows)
     is_gone = row.kind is DeltaKind.REMOVED and row.gates and row.line is None and row.got is None
     if is_gone:
-        return f"routing-action baseline update --prune{name_files(delta)}"
+        return f"{own_program()} baseline update --prune{name_files(delta)}"
     return accept_command(row, results, place)
 
 
@@ -128,7 +129,7 @@ def accept_command(row: DeltaEntry, results: str = "", place: RunLinks | None = 
         return ""
     cases = f"--cases {shlex.quote(row.case_id)} " if row.case_id else ""
     base = (
-        f"routing-action baseline update {_name_results(results, place)} "
+        f"{own_program()} baseline update {_name_results(results, place)} "
         f"{cases}--agents {shlex.quote(row.agent)}"
     )
     if row.timed_out or row.got is Status.FAIL:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.influences import MOVES_PROMPTS, Influence
 from routing_action.corpus.naming import bare_name, is_file_token, is_skill_file, skill_key
+from routing_action.corpus.units import DEFAULT_TIMEOUT_SECONDS
 from routing_action.gate.model import UNKNOWN, Delta, DeltaEntry, Edit, FieldEdit
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.reasons import (

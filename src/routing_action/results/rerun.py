@@ -17,10 +17,13 @@ from routing_action.corpus.units import (
     DEFAULT_TIMEOUT_SECONDS,
 )
 from routing_action.files.plain_files import read_head
+from routing_action.files.program import NAME, own_program
 from routing_action.results.model import Options
 
-RUN_PROGRAM = "routing-action run"
-"""How a run is started where the repository has no `./test.sh`."""
+RUN_PROGRAM = f"{NAME} run"
+"""How a run is started where a person has the program installed."""
+
+SHORT_WAY = "./test.sh"
 
 _SHORT_WAY = b"routing_action run"
 """Stands in our `./test.sh`; many a repository has one of its own."""
@@ -29,7 +32,7 @@ _SHORT_WAY = b"routing_action run"
 def run_program() -> str:
     """How a run is started here: the short way where the current folder has ours."""
     is_ours = os.access("test.sh", os.X_OK) and _SHORT_WAY in read_head("test.sh", 2**16)
-    return "./test.sh" if is_ours else RUN_PROGRAM
+    return SHORT_WAY if is_ours else f"{own_program()} run"
 
 
 def resume_command(folder: Path) -> str:

@@ -26,7 +26,7 @@ from routing_action.results.model import (
 )
 from routing_action.results.rerun import resume_command
 from routing_action.run.launch import find_temp_root
-from routing_action.run.lifecycle import LifecycleLog, format_time, is_ci
+from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
 from routing_action.run.preflight import describe_obstacles, look_ahead
@@ -76,7 +76,6 @@ async def run_batch(
         batch_run_id,
         settings.outputs.no_progress,
         ports.observer,
-        brief=is_ci(settings.environ),
     )
     lifecycle.artifact_dir(str(folder.path))
     _end_what_was_left(settings, parts, journal)

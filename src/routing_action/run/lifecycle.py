@@ -1,6 +1,6 @@
 """What a batch gets of the outside (clock, ids, standard error), and the lines that it writes.
 
-There is one line for every transition of every unit, in CI one for every unit that ended.
+There is one line for every unit that ended; the files have the ids in full.
 `ARTIFACT_DIR=<absolute path>` is a raw line that nothing suppresses; the lifecycle lines are
 silenced by --no-progress. An observer hears every transition, and shows it in place of the lines.
 """
@@ -84,8 +84,7 @@ def is_ci(environ: Mapping[str, str]) -> bool:
 class LifecycleLog:
     """Writes lifecycle lines with the batch's id; `write` takes one line without its newline.
 
-    With an observer there are no lines: it hears everything instead. `brief` is for a log that is
-    read later: only how each unit ended, with ids of eight characters.
+    With an observer there are no lines: it hears everything instead. Ids have eight characters.
     """
 
     write: Callable[[str], None]
@@ -93,7 +92,6 @@ class LifecycleLog:
     batch_run_id: str
     quiet: bool = False
     observer: BatchObserver | None = None
-    brief: bool = False
     _known: int = 0
     _ended: Counter[Status] = field(default_factory=Counter)
 
@@ -106,20 +104,16 @@ class LifecycleLog:
         if self.observer:
             self.observer.queue(unit_run_id, key)
         self._known += 1
-        if not self.brief:
-            self._unit(unit_run_id, key, "queued")
 
     def carry(self, row: UnitResult) -> None:
         """A unit had ended in an earlier life of the batch: it counts, and has no line."""
         self._known += 1
         self._ended[row.status] += 1
 
-    def running(self, unit_run_id: str, key: str, place: str) -> None:
-        """A unit is being prepared and started; `place` is its `[n/N]` in the plan."""
+    def running(self, unit_run_id: str, key: str) -> None:
+        """A unit is being prepared and started."""
         if self.observer:
             self.observer.start(unit_run_id, key)
-        if not self.brief:
-            self._unit(unit_run_id, key, f"running {place}")
 
     def ended(self, key: str, row: UnitResult) -> None:
         """A unit came to its end, or will not run at all; says how, and what ended so far."""
@@ -130,7 +124,7 @@ class LifecycleLog:
         reason = f" kind={row.failure_kind}" if row.failure_kind else ""
         detail = f"status={row.status.value}{reason} duration={row.duration_ms / 1000:.1f}s"
         state = f"{_final_state(row)} {place} {detail} {_summary(self._ended)}"
-        self._unit(row.unit_run_id, key, state)
+        self._line(f"[unit:{row.unit_run_id[:_SHORT_ID]}] {key} -> {state}")
 
     def note(self, text: str) -> None:
         """Something that a reader of the log should know about the batch."""
@@ -150,16 +144,11 @@ class LifecycleLog:
             )
         )
 
-    def _unit(self, unit_run_id: str, key: str, state: str) -> None:
-        self._line(f"[unit:{self._short(unit_run_id)}] {key} -> {state}")
-
     def _line(self, text: str) -> None:
         if not self.quiet and self.observer is None:
             stamp = self.now().strftime("%H:%M:%S")
-            self.write(f"[routing-action] {stamp} [batch:{self._short(self.batch_run_id)}] {text}")
-
-    def _short(self, run_id: str) -> str:
-        return run_id[:_SHORT_ID] if self.brief else run_id
+            batch = self.batch_run_id[:_SHORT_ID]
+            self.write(f"[routing-action] {stamp} [batch:{batch}] {text}")
 
 
 def _summary(counts: Mapping[Status, int]) -> str:

@@ -54,7 +54,7 @@ def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Pro
     if not cases or not selection.agents:
         raise NothingToRunError(
             f"{corpus.file}: none of {len(corpus.cases)} cases passes the filters",
-            remedy=_widen(selection, case_ids, categories),
+            remedy="leave --case-id or --category out: no case passes both",
         )
     units = build_units(cases, selection.agents, selection.trials)
     chosen = {name: providers[name] for name in selection.agents}
@@ -63,25 +63,12 @@ def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Pro
 
 def _refuse_unknown(what: str, several: str, wanted: Sequence[str], known: Sequence[str]) -> None:
     missing = _missing(wanted, known)
-    if missing and len(missing) < len(wanted):
+    if missing:
+        every = f"the {several} are: {', '.join(known)}"[:500]
         raise UsageError(
             f"no {what} {', '.join(map(repr, missing))}",
-            remedy=_guess(missing, known) or _list(several, known),
+            remedy=_guess(missing, known) or (every if known else f"no case has a {what}"),
         )
-
-
-def _widen(selection: Selection, case_ids: Sequence[str], categories: Sequence[str]) -> str:
-    """The names that may have been meant, else all that the filters that were given can take."""
-    for wanted, known in ((selection.case_ids, case_ids), (selection.categories, categories)):
-        guess = _guess(_missing(wanted, known), known)
-        if guess:
-            return guess
-    if not selection.categories:
-        return f"widen --case-id; {_list('cases', case_ids)}"
-    if not categories:
-        return "leave --category out: no case has a category"
-    more = " and --case-id" if selection.case_ids else ""
-    return f"widen --category{more}; {_list('categories', categories)}"
 
 
 def _missing(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -90,11 +77,11 @@ def _missing(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def _guess(missing: Sequence[str], known: Sequence[str]) -> str:
-    return " ".join(filter(None, (suggest(name, known) for name in missing)))
-
-
-def _list(several: str, known: Sequence[str]) -> str:
-    return f"the {several} are: {', '.join(known)}"[:500]
+    """What may have been meant; of several names, which of them was."""
+    near = {name: suggest(name, known) for name in missing}
+    if len(near) == 1:
+        return next(iter(near.values()))
+    return " ".join(f"{name}: {hint}" for name, hint in near.items() if hint)
 
 
 @dataclass(frozen=True, slots=True)

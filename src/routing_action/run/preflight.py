@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from routing_action.agents.diagnosis import Finding, Level, diagnose
 from routing_action.agents.provider import Provider
 from routing_action.corpus.units import Unit
+from routing_action.files.program import own_program
 from routing_action.run.doctor import look
 from routing_action.run.settings import RunSettings
 
@@ -66,5 +67,5 @@ def describe_obstacles(obstacles: Mapping[str, Obstacle], units: Iterable[Unit])
             first_step = obstacle.finding.remedy.partition(", or ")[0]
             yield (
                 f"{agent}: {cases} not measured: {obstacle.finding.text}; {first_step}, "
-                f"or run `routing-action providers doctor --agents {agent}`"
+                f"or run `{own_program()} providers doctor --agents {agent}`"
             )

@@ -61,7 +61,6 @@ class Rounds:
         What had ended is kept.
         """
         self._units += units
-        total = len(self._units)
         ids: dict[int, str] = {}
         for unit in units:
             row = self._earlier.pop((unit.agent, unit.case.case_id, unit.trial), None)
@@ -80,7 +79,7 @@ class Rounds:
         async def work(unit: Unit) -> None:
             unit_run_id = ids[unit.index]
             self._journal.start(unit_run_id)
-            row = await self._run_to_end(unit, unit_run_id, f"[{unit.index + 1}/{total}]")
+            row = await self._run_to_end(unit, unit_run_id)
             self._rows[unit.index] = row
             self._journal.end(row)
 
@@ -98,11 +97,11 @@ class Rounds:
         self._runner.brakes.judge(row)
         self._runner.lifecycle.carry(row)
 
-    async def _run_to_end(self, unit: Unit, unit_run_id: str, place: str) -> UnitResult:
-        """A unit's last row; `place` is its `[n/N]` for the log."""
+    async def _run_to_end(self, unit: Unit, unit_run_id: str) -> UnitResult:
+        """A unit's last row, after its retries."""
         runner, lifecycle = self._runner, self._runner.lifecycle
         if not runner.brakes.refusal(unit.agent):
-            lifecycle.running(unit_run_id, unit.key, place)
+            lifecycle.running(unit_run_id, unit.key)
         earlier: list[UnitResult] = []
         row, reading = await runner.run(unit, unit_run_id)
         while (pause := self._pause_of(unit, row, reading, len(earlier))) is not None:

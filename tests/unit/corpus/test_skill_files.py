@@ -16,7 +16,7 @@ def parse(text: str, folder: str = "foo") -> SkillFile:
 
 
 DESCRIPTIONS = {
-    "plain": ("description: Does foo: well. # a comment", "Does foo: well."),
+    "plain": ("description: Does foo (see a:b). # a: comment", "Does foo (see a:b)."),
     "double quotes": ('description: "Does \\"foo\\" # really" # no', 'Does "foo" # really'),
     "simple quotes": ('description: "Does foo." # no', "Does foo."),
     "single quotes": ("description: 'It''s foo.'", "It's foo."),
@@ -85,3 +85,25 @@ def test_a_file_that_cannot_be_read_is_a_finding(tmp_path: Path) -> None:
     assert read_skill_file("foo", tmp_path / "SKILL.md").problems[0].rule == "skill-unreadable"
     (tmp_path / "SKILL.md").write_bytes(GOOD.encode() + b"\xff")
     assert read_skill_file("foo", tmp_path / "SKILL.md").problems[0].rule == "skill-not-utf8"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["description: Use: when it breaks", "description: Use this when: it breaks", "license: a: b",
+     "description: Use when it ends with:", "Description:  See x:\ty"],
+)  # fmt: skip
+def test_a_colon_that_yaml_takes_for_a_key_is_a_problem(written: str) -> None:
+    """An agent whose YAML reader is strict does not see such a skill."""
+    found = parse(f"---\nname: foo\n{written}\n---\n")
+    (problem,) = [one for one in found.problems if one.rule == "frontmatter-yaml"]
+    assert (problem.line, "put it between quotes" in problem.message) == (3, True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['"Use: when"', "'Use: when'", ">\n  Use: when", "[a: b]", "{a: b}", "see a::b", "a # b: c"],
+)
+def test_a_colon_that_yaml_reads_as_meant_is_none(value: str) -> None:
+    """Quoted, in a block, in a list or an object, without a space, and in a comment."""
+    found = parse(f"---\nname: foo\ndescription: {value}\n---\n")
+    assert [one for one in found.problems if one.rule == "frontmatter-yaml"] == []

@@ -19,7 +19,7 @@ def follow(*, quiet: bool) -> list[str]:
     lines: list[str] = []
     log = LifecycleLog(lines.append, lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "B", quiet)
     log.artifact_dir("/tmp/x")
-    log.running("U", "claude:one", "[1/2]")
+    log.running("U", "claude:one")
     log.note("sample=2 seed=7")
     log.summary(Summary(total=2, passed=1, fail=1, infra_error=0))
     return lines
@@ -53,7 +53,7 @@ def test_an_observer_hears_everything_and_the_lines_are_left_out() -> None:
     log.artifact_dir("/tmp/x")
     log.note("sample=1 seed=7")
     log.queued(row.unit_run_id, "claude:one")
-    log.running(row.unit_run_id, "claude:one", "[1/1]")
+    log.running(row.unit_run_id, "claude:one")
     log.ended("claude:one", row)
     log.summary(Summary(total=1, passed=0, fail=1, infra_error=0))
     assert lines == ["ARTIFACT_DIR=/tmp/x"]
@@ -105,15 +105,13 @@ def test_the_running_totals_count_what_an_earlier_life_of_the_batch_measured() -
 
 
 def test_a_log_that_is_read_later_has_one_short_line_for_each_unit() -> None:
-    """In CI nobody waits for the start; the files have the full ids."""
+    """Nobody waits for the start; the files have the full ids."""
     lines: list[str] = []
     row = make_row()
-    log = LifecycleLog(
-        lines.append, lambda: datetime(2026, 1, 2, tzinfo=UTC), row.unit_run_id, brief=True
-    )
+    log = LifecycleLog(lines.append, lambda: datetime(2026, 1, 2, tzinfo=UTC), row.unit_run_id)
     log.artifact_dir("/tmp/x")
     log.queued(row.unit_run_id, "claude:one")
-    log.running(row.unit_run_id, "claude:one", "[1/1]")
+    log.running(row.unit_run_id, "claude:one")
     log.ended("claude:one", row)
     assert lines == [
         "ARTIFACT_DIR=/tmp/x",
@@ -140,11 +138,10 @@ def test_ci_systems_are_known_by_their_variables(environ: dict[str, str], expect
     assert is_ci(environ) is expected
 
 
-def test_every_line_has_the_time_and_both_ids() -> None:
-    """A unit can be followed by its id, a batch by its own."""
+def test_every_line_has_the_time_and_the_batch() -> None:
+    """Two batches in one log can be told apart."""
     assert follow(quiet=False) == [
         "ARTIFACT_DIR=/tmp/x",
-        "[routing-action] 03:04:05 [batch:B] [unit:U] claude:one -> running [1/2]",
         "[routing-action] 03:04:05 [batch:B] sample=2 seed=7",
         "[routing-action] 03:04:05 [batch:B] summary(pass=1, fail=1, infra=0)",
     ]

@@ -43,9 +43,10 @@ def test_the_same_seed_draws_the_same_sample() -> None:
 def test_nothing_left_is_an_error_of_its_own() -> None:
     """Exit code 3 tells an empty selection from a typo in a list."""
     with pytest.raises(NothingToRunError, match="none of 6 cases passes the filters"):
-        ids(case_ids=("nope",))
-    with pytest.raises(UsageError, match="no case 'nope'"):
-        ids(case_ids=("c1", "nope"))
+        ids(case_ids=("c2",), categories=("k1",))
+    for wrong in (("nope",), ("c1", "nope")):
+        with pytest.raises(UsageError, match="no case 'nope'"):
+            ids(case_ids=wrong)
 
 
 def remedy(corpus: Corpus = CORPUS, **filters: tuple[str, ...]) -> str:
@@ -71,15 +72,19 @@ NAMED = Corpus(
     [
         ({"case_ids": ("controls-cas",)}, "did you mean controls-case?"),
         ({"case_ids": ("routing-case", "controls-cas")}, "did you mean controls-case?"),
+        (
+            {"case_ids": ("routing-cas", "zzz", "controls-cas")},
+            "routing-cas: did you mean routing-case? controls-cas: did you mean controls-case?",
+        ),
         ({"categories": ("Control",)}, "did you mean controls?"),
         ({"categories": ("routing", "contrls")}, "did you mean controls?"),
-        ({"case_ids": ("zzz",)}, "widen --case-id; the cases are: routing-case, controls-case"),
+        ({"case_ids": ("zzz",)}, "the cases are: routing-case, controls-case"),
         ({"case_ids": ("routing-case", "zzz")}, "the cases are: routing-case, controls-case"),
-        ({"categories": ("zzz",)}, "widen --category; the categories are: controls, routing"),
+        ({"categories": ("zzz",)}, "the categories are: controls, routing"),
         ({"categories": ("routing", "zzz")}, "the categories are: controls, routing"),
         (
             {"categories": ("routing",), "case_ids": ("controls-case",)},
-            "widen --category and --case-id; the categories are: controls, routing",
+            "leave --case-id or --category out: no case passes both",
         ),
     ],
 )
@@ -93,7 +98,7 @@ def test_a_misspelt_filter_is_offered_the_name_that_was_meant(
 def test_cases_without_categories_are_said_to_have_none() -> None:
     """There is nothing to list."""
     plain = Corpus("cases.json", (Case(case_id="one", prompt="p"),), {}, "0" * 64)
-    assert remedy(plain, categories=("routing",)) == "leave --category out: no case has a category"
+    assert remedy(plain, categories=("routing",)) == "no case has a category"
 
 
 def test_shards_are_balanced_by_recorded_durations() -> None:

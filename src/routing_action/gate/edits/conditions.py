@@ -15,7 +15,7 @@ def list_conditions(measured: Iterable[Options], uncommitted: Sequence[str]) -> 
     """A sentence for each condition, once; `uncommitted` are the paths where it is judged."""
     said = [sentence for options in measured for sentence in _list(options)]
     if uncommitted:
-        said.append(f"judged in a checkout with {UNCOMMITTED} of {name_few(uncommitted)}")
+        said.append(f"judged in a checkout with {UNCOMMITTED} of {name_few(uncommitted, 3)}")
     return tuple(dict.fromkeys(said))
 
 
@@ -23,7 +23,7 @@ def _list(options: Options) -> Iterator[str]:
     for agent in options.templates:
         yield f"{agent} was started by {template_variable(agent)}, not by its own command"
     if options.uncommitted:
-        yield f"measured in a checkout with {UNCOMMITTED} of {name_few(options.uncommitted)}"
+        yield f"measured in a checkout with {UNCOMMITTED} of {name_few(options.uncommitted, 3)}"
     folders = (
         (options.replay, "recordings of {} were replayed: no agent was started"),
         (options.skills, "skills were staged from {}"),

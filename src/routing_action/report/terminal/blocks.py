@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.outcome import Outcome
+from routing_action.files.program import own_program
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
@@ -187,6 +188,6 @@ def _name_error(row: DeltaEntry) -> str:
 def _find_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry]) -> str:
     """What to do; "" where the harness did not start a unit, and its error says what to do."""
     if row.failure_kind == Outcome.CLI_MISSING and "; " in (row.error or ""):
-        return f"routing-action providers doctor --agents {shlex.quote(row.agent)}"
+        return f"{own_program()} providers doctor --agents {shlex.quote(row.agent)}"
     is_said = row.failure_kind == Outcome.NOT_RUN and "; " in (row.error or "")
     return "" if is_said else find_fix(delta, row, group)

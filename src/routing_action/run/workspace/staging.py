@@ -15,6 +15,7 @@ from routing_action.agents.provider import Provider
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.files.documents import read_text
 from routing_action.files.json_text import JsonText
+from routing_action.files.nearest import find_nearest
 from routing_action.files.removal import remove_tree
 from routing_action.results.model import FINDS_NO_SKILL
 from routing_action.run.workspace.answer_keys import AnswerKeys
@@ -53,6 +54,9 @@ class StagedSkills:
         return tuple(dict.fromkeys(skill.name for skill in self.skills))
 
 
+_SKILLS_REMEDY = "name a skill's folder, a folder of skills, or a plugin's folder"
+
+
 def find_skills(source: Path) -> tuple[Skill, ...]:
     """The skills that `--skills PATH` names, by name.
 
@@ -63,11 +67,19 @@ def find_skills(source: Path) -> tuple[Skill, ...]:
     is_plugin = _is_file(source / _PLUGIN_FILE) and not _is_file(source / SKILL_FILE)
     skills = skills_of_plugin(source) if is_plugin else skills_in(source)
     found = {skill.name: skill for skill in skills}
+    if not found and not source.exists():
+        beside = source.parent
+        names = [one.name for one in beside.iterdir() if one.is_dir()] if beside.is_dir() else []
+        near = find_nearest(source.name, names)
+        raise UsageError(
+            f"--skills {source}: there is no such folder",
+            remedy=f"did you mean {beside / near}?" if near else _SKILLS_REMEDY,
+        )
     if not found:
         raise UsageError(
             f"--skills {source} holds no skill: neither it nor a folder right below it has a "
             f"{SKILL_FILE}",
-            remedy="name a skill's folder, a folder of skills, or a plugin's folder",
+            remedy=_SKILLS_REMEDY,
         )
     return tuple(found[name] for name in sorted(found))
 
