@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from routing_action.bot.work import Answer, Work, refuse
 from routing_action.corpus.naming import fold
 from routing_action.files.nearest import suggest
@@ -28,6 +30,9 @@ def explain(work: Work) -> Answer:
         known = ", ".join(row.agent for row in of_case)
         return refuse(f"the report has no such agent for this case: it has {known}")
     links = work.context.links(work.settings.key)
+    if report.marker:
+        marker = report.marker
+        links = replace(links, sha=marker.sha, run_id=marker.run, run_attempt=marker.attempt)
     rows = build_rows(delta, chosen[:_MOST_ROWS], links)
     values = {"rows": rows, "url": report.url, "of": report.marker.sha if report.marker else ""}
     return Answer("explain", {**values, "head": work.head})
