@@ -27,7 +27,13 @@ from routing_action.gate.model import (
     Totals,
 )
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
-from routing_action.results.measured import MeasuredBatch, MeasuredPair, Measurement, gather
+from routing_action.results.measured import (
+    MeasuredBatch,
+    MeasuredPair,
+    Measurement,
+    When,
+    gather,
+)
 from routing_action.results.model import MeasuredRow, notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
@@ -162,13 +168,14 @@ def _shorten(prompt: str) -> str:
 
 
 def _entry(
-    row: DeltaRow, lines: Mapping[str, int], baselines: Baselines, before: tuple[int, ...]
+    row: DeltaRow, lines: Mapping[str, int], baselines: Baselines, before: tuple[When, ...]
 ) -> DeltaEntry:
     case_id, agent = row.pair
     told = {
         "line": lines.get(case_id),
         "not_alike": row.not_alike,
-        "red_before": before,
+        "red_before": tuple(when for when in before if isinstance(when, int)),
+        "red_in_runs": tuple(when for when in before if isinstance(when, str)),
         "accepted": _is_accepted(row, baselines) or None,
         **(_evidence(row.measured) if row.measured else {}),
     }

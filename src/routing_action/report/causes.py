@@ -23,7 +23,7 @@ def find_shared_cause(row: DeltaEntry) -> str:
 
     Each red row that was measured, and each flaky one, has a story of its own.
     """
-    if row.flaky or row.red_before or (row.gates and row.got is Status.FAIL):
+    if row.flaky or row.was_red or (row.gates and row.got is Status.FAIL):
         return ""
     kind, error = row.failure_kind or "", row.error or ""
     if stopped := _STOPPED.fullmatch(error):

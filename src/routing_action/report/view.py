@@ -157,7 +157,7 @@ def find_agents(delta: Delta) -> tuple[str, ...]:
 
 def is_worth_a_look(row: DeltaEntry) -> bool:
     """False where a pair is as expected and nothing about it is in doubt."""
-    doubts = (row.flaky, row.not_alike, row.red_before)
+    doubts = (row.flaky, row.not_alike, row.was_red)
     return row.kind is not DeltaKind.OK or any(doubts)
 
 

@@ -45,7 +45,7 @@ def _cause(row: DeltaEntry, errors: Sequence[str], agents: Sequence[str]) -> obj
         return (row.kind, row.gates, row.not_alike, agents)
     if row.timed_out and row.got is Status.FAIL:
         return (row.kind, row.agent, row.failure_kind, row.disallowed_hits)
-    if row.flaky or row.red_before or (row.gates and row.got is Status.FAIL):
+    if row.flaky or row.was_red or (row.gates and row.got is Status.FAIL):
         return (row.case_id, row.agent)
     return (row.kind, row.gates, row.why, row.not_alike)
 
