@@ -9,7 +9,7 @@ from routing_action.action.post import open_github
 from routing_action.action.step import Step
 from routing_action.bot.handle import handle_comment
 from routing_action.bot.payload import CommentEvent
-from routing_action.bot.work import Settings
+from routing_action.bot.work import DEFAULT_WORKFLOW, Settings
 from routing_action.errors import ExitCode, UsageError
 
 
@@ -29,7 +29,8 @@ def answer_comment(step: Step) -> ExitCode:
             remedy="leave GITHUB_EVENT_PATH as the runner sets it",
         ) from None
     settings = Settings(
-        key=step.inputs.text("key") or DEFAULT_KEY, workflow=step.inputs.text("workflow")
+        key=step.inputs.text("key") or DEFAULT_KEY,
+        workflow=step.inputs.text("workflow") or DEFAULT_WORKFLOW,
     )
     repository = open_github(context, step.inputs.text("token"))
     outcomes = handle_comment(event, repository, settings, context)
@@ -38,5 +39,4 @@ def answer_comment(step: Step) -> ExitCode:
         step.quote(f"line {outcome.line}: {outcome.what}: {done}\n")
     if not outcomes:
         step.quote("this comment holds no new command of a person on a pull request\n")
-    step.output(status="passed" if all(one.ok for one in outcomes) else "failed")
     return ExitCode.PASSED

@@ -42,6 +42,20 @@ def fetch_last_report(
     The report is data: what it says is shown, or chooses among known cases, and never more.
     Raises ApiError where GitHub does not answer.
     """
+    marker, url = find_marker(issue, key, authors)
+    if marker is None:
+        return LastReport(problem="there is no report on this pull request yet")
+    if not marker.run:
+        return LastReport(marker, url, problem="the report was not made by a workflow run")
+    try:
+        delta = _fetch_delta(repository, int(marker.run), key)
+    except DocumentError as error:
+        return LastReport(marker, url, problem=f"its report cannot be read: {error.cause}")
+    return LastReport(marker, url, delta)
+
+
+def find_marker(issue: Issue, key: str, authors: tuple[str, ...]) -> tuple[Marker | None, str]:
+    """What our newest comment says of itself, and its address; None and "" without one."""
     with asking("read the comments", "pull-requests: read"):
         found = [
             (marker, comment.html_url)
@@ -50,16 +64,7 @@ def fetch_last_report(
             if (marker := parse_marker(comment.body)) is not None
             if marker.key == key and marker.conclusion != "superseded"
         ]
-    if not found:
-        return LastReport(problem="there is no report on this pull request yet")
-    marker, url = max(found, key=lambda one: one[0].age)
-    if not marker.run:
-        return LastReport(marker, url, problem="the report was not made by a workflow run")
-    try:
-        delta = _fetch_delta(repository, int(marker.run), key)
-    except DocumentError as error:
-        return LastReport(marker, url, problem=f"its report cannot be read: {error.cause}")
-    return LastReport(marker, url, delta)
+    return max(found, key=lambda one: one[0].age, default=(None, ""))
 
 
 def _fetch_delta(repository: Repository, run_id: int, key: str) -> Delta:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 
+DEFAULT_WORKFLOW = "agent-live-routing.yml"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How this repository uses the bot.
@@ -24,7 +27,7 @@ class Settings:
     """
 
     key: str = "routing"
-    workflow: str = "agent-live-routing.yml"
+    workflow: str = DEFAULT_WORKFLOW
     authors: tuple[str, ...] = ("github-actions[bot]",)
 
 

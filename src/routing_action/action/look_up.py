@@ -1,0 +1,122 @@
+"""The action's stage `fetch` for a run that is for a pull request: what GitHub says of it.
+
+It has the token, which later stages do not get. What is wrong is written down, and told by them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from routing_action.action.asked import ASKED_FILE, RESULTS, Asked, asked_folder
+from routing_action.action.post import open_github
+from routing_action.action.step import Step
+from routing_action.action.take_over import Change, bring_results, take_over
+from routing_action.bot.last_report import find_marker
+from routing_action.errors import ExitCode, GitHubError, RoutingActionError, UsageError
+from routing_action.files.atomic import write_atomically
+from routing_action.github.comments import WORKFLOW_AUTHOR
+from routing_action.github.failures import asking
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def fetch_asked(step: Step) -> ExitCode:
+    """Find out about the pull request and the earlier run."""
+    folder = asked_folder(step)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        asked = _ask(step)
+    except RoutingActionError as error:
+        asked = Asked(error=error.sentence, is_githubs=isinstance(error, GitHubError))
+    write_atomically(folder / ASKED_FILE, asked.model_dump_json() + "\n")
+    return ExitCode.PASSED
+
+
+def _ask(step: Step) -> Asked:
+    number, sha = step.inputs.text("pull-request"), step.inputs.text("head-sha").lower()
+    if not number:
+        return _look_for_newer(step)
+    if not number.isdecimal() or not _COMMIT.fullmatch(sha):
+        raise UsageError(
+            "the inputs pull-request and head-sha name no pull request and commit",
+            remedy="give the number, and the full id of the pull request's head",
+        )
+    repository = open_github(step.context, step.inputs.text("token"))
+    with asking(f"read pull request #{number}", "pull-requests: read"):
+        pull = repository.get_pull(int(number))
+        facts = _describe(pull)
+    _require_head(facts, pull.state, sha)
+    asked = Asked(pull_request=facts)
+    run_id = step.inputs.text("earlier-run")
+    if step.variable("ROUTING_STAGE") != "aggregate" or not run_id:
+        return asked
+    found = _take_over(step, repository, facts, run_id)
+    return found.model_copy(update={"pull_request": facts})
+
+
+def _look_for_newer(step: Step) -> Asked:
+    """Where the gate of a pull request's own run runs again: what a run by command measured since.
+
+    So the check that a branch rule requires, which is this run's, follows the newest report.
+    """
+    context, token = step.context, step.inputs.text("token")
+    is_again = step.variable("ROUTING_STAGE") == "aggregate" and context.run_attempt > 1
+    if not is_again or context.pull_request is None or not token:
+        return Asked()
+    try:
+        repository = open_github(context, token)
+        issue = repository.get_issue(context.pull_request)
+        marker, _ = find_marker(issue, step.variable("ROUTING_LEG"), (WORKFLOW_AUTHOR,))
+        is_newer = marker is not None and marker.number > context.run_number
+        if marker is None or not is_newer or marker.sha != context.head_sha:
+            return Asked()
+        facts = context.value("pull_request")
+        return _take_over(step, repository, facts, marker.run)
+    except RoutingActionError as error:
+        note = f"a newer run of this commit could not be taken into account: {error.cause}"
+        return Asked(notes=(note,))
+
+
+def _describe(pull: PullRequest) -> dict[str, Any]:
+    """As the payload of an event has it."""
+    ends = {
+        name: {
+            "sha": end.sha,
+            "ref": end.ref,
+            "repo": {"full_name": getattr(end.repo, "full_name", "")},
+        }
+        for name, end in (("head", pull.head), ("base", pull.base))
+    }
+    return {"number": pull.number, **ends}
+
+
+def _require_head(facts: Mapping[str, Any], state: str, sha: str) -> None:
+    number, head = facts["number"], facts["head"]["sha"]
+    if state != "open":
+        raise UsageError(f"pull request #{number} is closed")
+    if head != sha:
+        raise UsageError(
+            f"a commit was pushed to pull request #{number} after this run was asked for: its head "
+            f"is {head[:12]}, and the run was to measure {sha[:12]}",
+            remedy="look at the new commit, and write the command again",
+        )
+
+
+def _take_over(step: Step, repository: Repository, facts: Mapping[str, Any], run_id: str) -> Asked:
+    """What an earlier run judged; nothing, with a note, where that was in doubt."""
+    head, key = facts["head"]["sha"], step.variable("ROUTING_LEG")
+    change = Change(step.context.repository, facts["number"], head, key)
+    folder = asked_folder(step)
+    delta = take_over(repository, change, run_id, folder / "report")
+    if delta.errors:
+        note = f"nothing is taken over from run {run_id}, which was in doubt: {delta.errors[0]}"
+        return Asked(notes=(note,))
+    runs = bring_results(repository, delta, folder / RESULTS, step.context.run_id)
+    return Asked(runs=runs, agents=delta.agents, by_change=bool(delta.left_out))
