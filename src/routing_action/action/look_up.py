@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from routing_action.action.asked import ASKED_FILE, RESULTS, Asked, asked_folder
@@ -17,7 +18,7 @@ from routing_action.action.take_over import Change, bring_results, take_over
 from routing_action.bot.last_report import find_marker
 from routing_action.errors import ExitCode, GitHubError, RoutingActionError, UsageError
 from routing_action.files.atomic import write_atomically
-from routing_action.github.comments import WORKFLOW_AUTHOR
+from routing_action.github.comments import WORKFLOW_AUTHOR, Marker
 from routing_action.github.failures import asking
 
 if TYPE_CHECKING:
@@ -57,8 +58,24 @@ def _ask(step: Step) -> Asked:
     run_id = step.inputs.text("earlier-run")
     if step.variable("ROUTING_STAGE") != "aggregate" or not run_id:
         return asked
-    found = _take_over(step, repository, facts, run_id)
+    found = _complete(step, repository, facts, run_id)
     return found.model_copy(update={"pull_request": facts})
+
+
+def _complete(step: Step, repository: Repository, facts: Mapping[str, Any], run_id: str) -> Asked:
+    """What the named run judged, or a later one by another command that has reported meanwhile."""
+    marker = _find_newest(step, repository, facts)
+    if marker is not None and marker.run not in ("", run_id, step.context.run_id):
+        with suppress(UsageError):
+            return _take_over(step, repository, facts, marker.run)
+    return _take_over(step, repository, facts, run_id)
+
+
+def _find_newest(step: Step, repository: Repository, facts: Mapping[str, Any]) -> Marker | None:
+    """What the comment says of itself, where it is of this head."""
+    issue = repository.get_issue(facts["number"])
+    marker, _ = find_marker(issue, step.variable("ROUTING_LEG"), (WORKFLOW_AUTHOR,))
+    return marker if marker is not None and marker.sha == facts["head"]["sha"] else None
 
 
 def _look_for_newer(step: Step) -> Asked:
@@ -72,12 +89,10 @@ def _look_for_newer(step: Step) -> Asked:
         return Asked()
     try:
         repository = open_github(context, token)
-        issue = repository.get_issue(context.pull_request)
-        marker, _ = find_marker(issue, step.variable("ROUTING_LEG"), (WORKFLOW_AUTHOR,))
-        is_newer = marker is not None and marker.number > context.run_number
-        if marker is None or not is_newer or marker.sha != context.head_sha:
-            return Asked()
         facts = context.value("pull_request")
+        marker = _find_newest(step, repository, facts)
+        if marker is None or marker.number <= context.run_number:
+            return Asked()
         return _take_over(step, repository, facts, marker.run)
     except RoutingActionError as error:
         note = f"a newer run of this commit could not be taken into account: {error.cause}"
@@ -110,13 +125,10 @@ def _require_head(facts: Mapping[str, Any], state: str, sha: str) -> None:
 
 
 def _take_over(step: Step, repository: Repository, facts: Mapping[str, Any], run_id: str) -> Asked:
-    """What an earlier run judged; nothing, with a note, where that was in doubt."""
+    """What an earlier run judged, and the results that it was made of."""
     head, key = facts["head"]["sha"], step.variable("ROUTING_LEG")
     change = Change(step.context.repository, facts["number"], head, key)
     folder = asked_folder(step)
-    delta = take_over(repository, change, run_id, folder / "report")
-    if delta.errors:
-        note = f"nothing is taken over from run {run_id}, which was in doubt: {delta.errors[0]}"
-        return Asked(notes=(note,))
+    delta = take_over(repository, change, run_id, folder / f"report-{run_id}")
     runs = bring_results(repository, delta, folder / RESULTS, step.context.run_id)
     return Asked(runs=runs, agents=delta.agents, by_change=bool(delta.left_out))

@@ -54,9 +54,10 @@ def take_over(repository: Repository, change: Change, run_id: str, folder: Path)
         name = report_artifact(change.key)
         delta = read_delta(fetch_artifact(repository, int(run_id), name, folder) / DELTA_FILE)
         is_of_head = event != "workflow_dispatch" or delta.commit == change.head
-        if delta.pull_request == change.number and is_of_head:
+        if delta.pull_request == change.number and is_of_head and not delta.errors:
             return delta
-        doubt = f"its report is not of #{change.number} at {change.head[:12]}"
+        other = f"its report is not of #{change.number} at {change.head[:12]}"
+        doubt = delta.errors[0] if delta.errors else other
     raise UsageError(f"nothing can be taken over from run {run_id}: {doubt}", remedy=_AGAIN)
 
 

@@ -16,6 +16,8 @@ from routing_action.github.failures import asking
 from routing_action.github.runs import dispatch_workflow, rerun_failed_jobs
 
 _MOST_PAIRS = 500
+_MOST_TEXT = 60_000
+"""GitHub hands on inputs of at most 65,535 characters together."""
 _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
 
 
@@ -25,6 +27,8 @@ def rerun(work: Work) -> Answer:
     if refusal is not None:
         return refusal
     report = work.find_report()
+    if work.is_fork and not _is_ours(work, report):
+        return _dispatch(work)
     delta, command = report.delta, work.command
     if delta is None or report.marker is None:
         return refuse(report.problem, "push a commit, or start the workflow on its page")
@@ -38,7 +42,12 @@ def rerun(work: Work) -> Answer:
     pairs = _choose(delta, work)
     if isinstance(pairs, Answer):
         return pairs
-    return _dispatch(work, report, pairs)
+    if delta.errors and command.scope is not Scope.ALL:
+        return refuse(
+            f"the report itself is in doubt, so no part of it can be completed: {delta.errors[0]}",
+            "write `/routing rerun` for what broke, or `/routing rerun all`",
+        )
+    return _dispatch(work, "" if delta.errors else report.marker.run, pairs)
 
 
 def _check_trust(work: Work) -> Answer | None:
@@ -52,6 +61,15 @@ def _check_trust(work: Work) -> Answer | None:
             f"read all of it, then write `/routing rerun --trust {head}`",
         )
     return None
+
+
+def _is_ours(work: Work, report: LastReport) -> bool:
+    """False where a fork was only reported on by its own run: nothing of it was measured."""
+    run = report.marker.run if report.marker and report.delta else ""
+    if not run or report.marker is None or report.marker.sha != work.head:
+        return False
+    with asking(f"read run {run}", "actions: read"):
+        return work.repository.get_workflow_run(int(run)).event == "workflow_dispatch"
 
 
 def _has_lost_legs(delta: Delta) -> bool:
@@ -110,13 +128,18 @@ def find_unknown(names: Iterable[str], known: Iterable[str], noun: str) -> str:
     return ""
 
 
-def _dispatch(work: Work, report: LastReport, pairs: Sequence[Pair]) -> Answer:
+def _dispatch(work: Work, earlier_run: str = "", pairs: Sequence[Pair] = ()) -> Answer:
+    """Measure these pairs and complete the earlier run by them; without pairs, measure all."""
     trials = work.command.trials
+    named = ",".join(f"{agent}:{case_id}" for case_id, agent in pairs)
+    if len(named) > _MOST_TEXT:
+        cause = f"the names of {len(pairs)} pairs are more than GitHub hands on at once"
+        return refuse(cause, "name agents or cases, or push a commit")
     inputs = {
         "pull_request": str(work.pull.number),
         "head_sha": work.head,
-        "earlier_run": report.marker.run if report.marker else "",
-        "pairs": ",".join(f"{agent}:{case_id}" for case_id, agent in pairs),
+        **({"earlier_run": earlier_run} if earlier_run else {}),
+        **({"pairs": named} if named else {}),
         **({"trials": str(trials)} if trials else {}),
     }
     ref = work.pull.base.repo.default_branch
