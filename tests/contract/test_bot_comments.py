@@ -237,6 +237,28 @@ def test_a_fork_is_measured_only_at_the_commit_that_a_maintainer_names(
     assert ("for maintainers" if author == "author" else f"--trust {HEAD}") in first
 
 
+def test_a_fork_that_was_measured_by_a_command_is_completed_by_the_next(hub: Repository) -> None:
+    """Before that all of it is measured, whatever was named: its own run proves nothing."""
+    hub.pulls[7] = pull(head_of="someone/demo")
+    say(hub, f"/routing rerun fine --trust {HEAD}")
+    hub.runs[11]["event"] = "workflow_dispatch"
+    say(hub, f"/routing rerun --trust {HEAD}", comment={"id": 501})
+    first, second = (one["inputs"] for one in hub.dispatched)
+    assert first == {"pull_request": "7", "head_sha": HEAD}
+    assert (second["earlier_run"], second["pairs"]) == ("11", "codex:red")
+    assert "measures every pair" in replies(hub)[0]
+
+
+def test_a_report_in_doubt_is_not_completed_in_part(hub: Repository) -> None:
+    """All of it can be measured anew, and then nothing of it counts."""
+    report(hub, "job measure failed")
+    say(hub, "/routing rerun fine")
+    assert "in doubt" in replies(hub)[0]
+    assert hub.dispatched == []
+    say(hub, "/routing rerun all", comment={"id": 501})
+    assert "earlier_run" not in hub.dispatched[0]["inputs"]
+
+
 def test_legs_that_broke_begin_again_in_their_own_run(hub: Repository) -> None:
     """What was lost is no question of routing."""
     report(hub, "job measure failed")
