@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.action.take_over import Change, bring_results, take_over
+from routing_action.action.rerun.take_over import Change, bring_results, take_over
 from routing_action.corpus.baseline import Status
 from routing_action.errors import RoutingActionError, UsageError
 from routing_action.github.failures import ApiError

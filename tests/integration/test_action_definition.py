@@ -77,7 +77,7 @@ INPUTS = set(read_yaml(ACTION)["inputs"])
 READ = re.compile(r"""inputs\.(?:text|lines|names|flag|words|choice)\(\s*"([a-z-]+)\"""")
 OWN = "OWNER/routing-action"
 PACKAGE = ROOT / "src" / "routing_action"
-SOURCES = sorted([*PACKAGE.glob("action/*.py"), PACKAGE / "cli" / "action.py"])
+SOURCES = sorted([*PACKAGE.glob("action/**/*.py"), PACKAGE / "cli" / "action.py"])
 
 
 def documented() -> Iterator[tuple[str, str]]:

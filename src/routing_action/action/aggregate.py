@@ -9,12 +9,12 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
-from routing_action.action.asked import Asked, of_pull_request, other_runs, read_asked
 from routing_action.action.base import pin_base, write_folder
 from routing_action.action.custody import check_custody, list_results
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import ERROR_FILE
+from routing_action.action.rerun.facts import Asked, of_pull_request, other_runs, read_asked
 from routing_action.action.run import earlier_results, find_file
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from routing_action.action.asked import of_pull_request
+from routing_action.action.rerun.facts import of_pull_request
 from routing_action.action.step import Step
 from routing_action.errors import ExitCode
 from routing_action.gate.deltas import DELTA_FILE, read_delta

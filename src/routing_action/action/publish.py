@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routing_action.action.asked import of_pull_request
 from routing_action.action.inputs import report_artifact
 from routing_action.action.post import Publication, error_marker, marker_for, open_github, post
+from routing_action.action.rerun.facts import of_pull_request
 from routing_action.action.step import Step
 from routing_action.errors import DocumentError, ExitCode, RoutingActionError, UsageError
 from routing_action.gate.conclusion import Conclusion

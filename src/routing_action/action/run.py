@@ -13,11 +13,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from routing_action.action.asked import read_asked
 from routing_action.action.custody import name_digest
 from routing_action.action.handover import hand_over, make_private
 from routing_action.action.inputs import Inputs
 from routing_action.action.legs import NOTHING_TO_RUN
+from routing_action.action.rerun.facts import read_asked
 from routing_action.action.runner_files import RunnerFiles
 from routing_action.action.step import Step
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_agents

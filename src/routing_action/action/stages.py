@@ -70,7 +70,7 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
         return answer_comment
     stage = step.variable("ROUTING_STAGE") if name in ("main", "fetch") else name
     if name == "fetch" and stage != "publish":
-        from routing_action.action.look_up import fetch_asked  # noqa: PLC0415
+        from routing_action.action.rerun.look_up import fetch_asked  # noqa: PLC0415
 
         return fetch_asked
     if stage in ("plan", "run"):

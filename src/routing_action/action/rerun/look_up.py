@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from routing_action.action.asked import ASKED_FILE, RESULTS, Asked, asked_folder
 from routing_action.action.post import open_github
+from routing_action.action.rerun.facts import ASKED_FILE, RESULTS, Asked, asked_folder
+from routing_action.action.rerun.take_over import Change, bring_results, take_over
 from routing_action.action.step import Step
-from routing_action.action.take_over import Change, bring_results, take_over
 from routing_action.bot.last_report import find_marker
 from routing_action.errors import ExitCode, GitHubError, RoutingActionError, UsageError
 from routing_action.files.atomic import write_atomically
