@@ -16,10 +16,16 @@ from routing_action.action.rerun.facts import ASKED_FILE, RESULTS, Asked, asked_
 from routing_action.action.rerun.take_over import Change, bring_results, take_over
 from routing_action.action.step import Step
 from routing_action.bot.last_report import find_marker
-from routing_action.errors import ExitCode, GitHubError, RoutingActionError, UsageError
+from routing_action.errors import (
+    DocumentError,
+    ExitCode,
+    GitHubError,
+    RoutingActionError,
+    UsageError,
+)
 from routing_action.files.atomic import write_atomically
 from routing_action.github.comments import WORKFLOW_AUTHOR, Marker
-from routing_action.github.failures import asking
+from routing_action.github.failures import ApiError, asking
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
@@ -66,7 +72,7 @@ def _complete(step: Step, repository: Repository, facts: Mapping[str, Any], run_
     """What the named run judged, or a later one by another command that has reported meanwhile."""
     marker = _find_newest(step, repository, facts)
     if marker is not None and marker.run not in ("", run_id, step.context.run_id):
-        with suppress(UsageError):
+        with suppress(UsageError, DocumentError):
             return _take_over(step, repository, facts, marker.run)
     return _take_over(step, repository, facts, run_id)
 
@@ -87,12 +93,14 @@ def _look_for_newer(step: Step) -> Asked:
     is_again = step.variable("ROUTING_STAGE") == "aggregate" and context.run_attempt > 1
     if not is_again or context.pull_request is None or not token:
         return Asked()
+    repository, facts = open_github(context, token), context.value("pull_request")
     try:
-        repository = open_github(context, token)
-        facts = context.value("pull_request")
         marker = _find_newest(step, repository, facts)
-        if marker is None or marker.number <= context.run_number:
-            return Asked()
+    except ApiError:
+        return Asked()  # a gate that may post nothing has no comment to look for
+    if marker is None or marker.number <= context.run_number:
+        return Asked()
+    try:
         return _take_over(step, repository, facts, marker.run)
     except RoutingActionError as error:
         note = f"a newer run of this commit could not be taken into account: {error.cause}"
