@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One step of the composite action (action.yml): makes the environment ready and becomes Python.
 #
-#   scripts/action-step.sh STAGE    # prepare, fetch, main, handover, publish or conclude
+#   scripts/action-step.sh STAGE    # prepare, fetch, answer, main, handover, publish or conclude
 #
 # Nothing of this is written into the workspace, and nothing in there is run or obeyed: Python
 # starts isolated (-I), the environment lies below RUNNER_TEMP, and an installer's settings come

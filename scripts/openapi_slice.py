@@ -16,8 +16,15 @@ TARGET = Path(__file__).resolve().parent.parent / "tests" / "fakes" / "github" /
 PROSE = {"description", "summary", "examples", "example", "externalDocs", "x-github", "tags"}
 
 OPERATIONS = {
-    "actions/list-workflow-run-artifacts",
+    "actions/cancel-workflow-run",
+    "actions/create-workflow-dispatch",
     "actions/download-artifact",
+    "actions/get-workflow",
+    "actions/get-workflow-run",
+    "actions/list-jobs-for-workflow-run",
+    "actions/list-workflow-run-artifacts",
+    "actions/list-workflow-runs-for-repo",
+    "actions/re-run-workflow-failed-jobs",
     "checks/create",
     "checks/get",
     "checks/list-annotations",
@@ -28,10 +35,16 @@ OPERATIONS = {
     "issues/get-comment",
     "issues/list-comments",
     "issues/update-comment",
+    "pulls/create-review-comment",
     "pulls/get",
     "pulls/list",
+    "pulls/list-files",
+    "reactions/create-for-issue-comment",
     "repos/compare-commits-with-basehead",
+    "repos/create-or-update-file-contents",
+    "repos/get-collaborator-permission-level",
     "repos/get-content",
+    "repos/list-activities",
     "repos/list-pull-requests-associated-with-commit",
     "users/get-authenticated",
 }

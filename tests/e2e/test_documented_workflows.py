@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.bench import AGENTS, Finished, copy_project
-from tests.e2e.test_workflows import GATE, Demo, make_demo
+from tests.e2e.demo import GATE, Demo, make_demo
 from tests.integration.test_action_definition import DOCUMENTED, OWN
 from tests.support.command_line import ROOT
 from tests.support.repositories import Repository

@@ -132,7 +132,7 @@ def test_an_action_without_a_stand_in_is_an_error_before_anything_starts(tmp_pat
         find_standins(file)
 
 
-@pytest.mark.parametrize("action", ["setup-node", "setup-python", "checkout"])
+@pytest.mark.parametrize("action", ["setup-node", "setup-python"])
 def test_what_no_scenario_may_reach_says_so(runner: Runner, action: str) -> None:
     """It would bring something from outside."""
     done = runner.use(action)

@@ -16,6 +16,7 @@ from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import decode_record
 from routing_action.agents.routing_file import read_routing_file
 from routing_action.agents.shell.reads import reads_of
+from routing_action.bot.commands import parse_comment
 from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS
 from routing_action.corpus.cases_file import parse_cases
 from routing_action.corpus.skill_files import parse_skill_file
@@ -26,6 +27,7 @@ from routing_action.results.read import read_batches, read_results
 from routing_action.run.replay.replay_agent import MalformedError, parse_script
 from tests.support.builders import SKILLS
 from tests.support.command_line import run_command
+from tests.support.comment_table import MEANT, SEEN
 from tests.support.own_agent import DESCRIPTION
 from tests.support.recorded import FOLDER, recordings
 from tests.support.ways import lines_of_stream, read_filtered, read_plainly, split_at
@@ -105,6 +107,8 @@ def _documents(folder: Path) -> Iterator[Target]:
     skills = _contents(list(ROOT.glob(".claude/skills/*/SKILL.md")))
     yield Target("skill file", skills, _only(lambda data: parse_skill_file("x", Path("x"), data)))
     yield Target("shell command", _commands(), lambda data, _: _take(reads_of(_text(data))))
+    comments = tuple(body.encode() for body, _ in (*SEEN, *MEANT))
+    yield Target("comment", comments, _commands_of_a_comment)
 
 
 def _only(parse: Callable[[bytes], object]) -> Callable[[bytes, random.Random], None]:
@@ -117,6 +121,17 @@ def _only(parse: Callable[[bytes], object]) -> Callable[[bytes, random.Random], 
             str(error).encode()
 
     return check
+
+
+def _commands_of_a_comment(data: bytes, chance: random.Random) -> None:
+    """Lines of the comment come to commands; inside a longer fence none does."""
+    body = _text(data)
+    lines = body.count("\n") + body.count("\r") + 1
+    if any(not 1 <= one.line <= lines for one in parse_comment(body)):
+        raise AssertionError("a command of no line")
+    fence = "`" * (body.count("`") + 3)
+    if parse_comment(f"{fence}\n{body}\n{fence}"):
+        raise AssertionError("a command in a fence")
 
 
 def _replay_script(data: bytes, chance: random.Random) -> None:

@@ -139,6 +139,36 @@ def test_plan_shows_units_and_a_matrix(project: Project) -> None:
     )
 
 
+def test_plan_takes_pairs_in_place_of_other_filters(project: Project) -> None:
+    """Each job has its agent's own cases; names count in any case of letters."""
+    project.write_cases(loads("one"), loads("two"))
+    pairs = ("--pairs", "codex:TWO,Claude:one", "--pairs", "codex:one")
+    done = project.call("plan", "--agents", "copilot", *pairs, "--format", "json")
+    planned = json.loads(done.stdout)
+    found = [(job["agent"], job["case_ids"]) for job in planned["matrix"]["include"]]
+    assert (planned["units"], found) == (3, [("codex", "one,two"), ("claude", "one")])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [
+        ("codex:won", "no such case"),
+        ("codx:one", "did you mean codex?"),
+        ("one", "write it as agent:case"),
+        ("codex:one,codex:nothing-like-it", "'codex:nothing-like-it'"),
+        (" , ", "without a name in it"),
+    ],
+)
+def test_a_pair_that_is_not_there_is_one_clear_error(
+    project: Project, pairs: str, told: str
+) -> None:
+    """And nothing is planned."""
+    project.write_cases(loads("one"), loads("two"))
+    done = project.call("plan", "--pairs", pairs)
+    assert (done.code, done.stdout, done.stderr.count("error:")) == (2, "", 1)
+    assert told in done.stderr
+
+
 def test_plan_takes_durations_from_earlier_results(project: Project) -> None:
     """A recorded batch balances the next one."""
     project.write_cases(loads("one"), loads("two"))

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from routing_action.action.base import pin_base, write_folder
-from routing_action.action.custody import check_custody
+from routing_action.action.custody import check_custody, list_results
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import ERROR_FILE
+from routing_action.action.rerun.facts import Asked, of_pull_request, other_runs, read_asked
 from routing_action.action.run import earlier_results, find_file
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
@@ -51,8 +52,9 @@ def aggregate(step: Step) -> ExitCode:
     if step.environ.get("ROUTING_DOWNLOAD") == "failure":
         step.say("warning", "the legs' artifacts could not be downloaded; see the step before")
     legs.mkdir(parents=True, exist_ok=True)  # none may have matched the pattern
-    history = _open_history(step)
     try:
+        step = of_pull_request(step)
+        history = _open_history(step)
         delta = _judge_all(step, legs, history)
     except RoutingActionError as error:
         write_atomically(report / ERROR_FILE, f"{error}\n")
@@ -114,37 +116,43 @@ def _judge_all(step: Step, legs: Path, history: History) -> Delta:
     jobs = parse_jobs(step.inputs.text("needs"))
     if jobs.errors:
         raise UsageError("; ".join(jobs.errors))
-    policy = _read_policy(step, jobs)
+    asked = read_asked(step)
+    policy = _read_policy(step, jobs, asked)
     judged = _judge(step, policy, legs, history)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
-    measured = {batch.key for batch in judged.batches}
-    faults, told = check_custody(judged.batches, jobs, step.context.run_attempt)
+    own = [batch for batch in judged.batches if not batch.run]
+    measured = {batch.key for batch in own}
+    faults, told = check_custody(own, jobs, step.context.run_attempt)
     reasons = (
         *faults,
         *judge_legs(jobs, measured, {*read_unmeasured((legs,)), *policy.excused}),
     )
     delta = with_legs(judged.delta, jobs, reasons)
-    notes = (*delta.notes, *told)
-    return delta.model_copy(update={"pull_request": step.context.pull_request, "notes": notes})
+    added = {
+        "pull_request": step.context.pull_request,
+        "notes": (*delta.notes, *told, *asked.notes),
+        "results": list_results(judged.batches, step.context.run_id),
+    }
+    return delta.model_copy(update=added)
 
 
-def _read_policy(step: Step, jobs: Jobs) -> Policy:
+def _read_policy(step: Step, jobs: Jobs, asked: Asked) -> Policy:
     """What the workflow asks for and allows; nothing of it is from an artifact."""
     inputs, context = step.inputs, step.context
     known = find_agents(None, step.root, all_providers())
     nothing_to_run = jobs.nothing_to_run and not jobs.legs
-    wanted = () if nothing_to_run else inputs.names("agents") or jobs.agents
+    wanted = () if nothing_to_run else inputs.names("agents") or (*asked.agents, *jobs.agents)
     by_hand = context.event_name == "workflow_dispatch"
     return Policy(
         inputs.flag("fail-on-infra"),
         inputs.choice("unmeasured", ("fail", "neutral")) == "fail",
-        providers=tuple(known.find(name).name for name in wanted),
+        providers=tuple(dict.fromkeys(known.find(name).name for name in wanted)),
         # Who starts a run by hand chooses; else agents are held to the baseline.
         all_agents=not by_hand,
         partial=by_hand,
         commit=resolve(step.root, "HEAD") or context.sha or None,
-        by_change=jobs.by_change,
+        by_change=jobs.by_change or asked.by_change,
         planned=jobs.planned,
         allow_infra=tuple(known.find(name).name for name in inputs.names("allow-infra")),
     )
@@ -168,6 +176,7 @@ def _judge(step: Step, policy: Policy, legs: Path, history: History) -> Judged:
         agents=find_agents(None, step.root, all_providers()).providers,
         templates=inputs.text("templates"),
         since=_find_start(step, history),
+        other_runs=other_runs(step, read_asked(step)),
     )
     now = datetime.now(UTC)
     return judge(asked, step.root, history=history, now=now, program=run_program())

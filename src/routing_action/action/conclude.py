@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from routing_action.action.rerun.facts import of_pull_request
 from routing_action.action.step import Step
 from routing_action.errors import ExitCode
 from routing_action.gate.deltas import DELTA_FILE, read_delta
@@ -33,7 +34,10 @@ def conclude(step: Step) -> ExitCode:
         if stage != "aggregate":  # the posted report has that one's
             step.summarise(f"**{stage} failed:** {code_span(cause, limit=_MESSAGE)}\n")
     else:
-        _name_red(step, read_delta(Path(step.variable("ROUTING_REPORT_DIR")) / DELTA_FILE))
+        _name_red(
+            of_pull_request(step),
+            read_delta(Path(step.variable("ROUTING_REPORT_DIR")) / DELTA_FILE),
+        )
     for name in _ADDRESSES:
         if address := step.environ.get(f"ROUTING_{name.upper()}_URL"):
             step.quote(f"{name}: {address}\n")

@@ -14,6 +14,7 @@ from routing_action.action.inputs import results_artifact
 from routing_action.action.legs import Digest, Jobs
 from routing_action.errors import DocumentError
 from routing_action.files.plain_files import hash_file
+from routing_action.gate.model import DeltaResults
 from routing_action.gate.wording import name_few
 from routing_action.results.journal import JOURNAL_FILE, read_journal
 from routing_action.results.measured import MeasuredBatch
@@ -53,6 +54,21 @@ def check_custody(
     lost = f"GitHub no longer has the digests of an earlier attempt: {bare}" if bare else ""
     notes = (lost if jobs.digests else NO_DIGESTS,) if batches else ()
     return tuple(faults), tuple(filter(None, notes))
+
+
+def list_results(batches: Sequence[MeasuredBatch], run_id: str) -> tuple[DeltaResults, ...]:
+    """Every file that was judged, by which a later run of the same change takes it over."""
+    best = {batch.key: batch.attempt for batch in sorted(batches, key=lambda one: one.attempt)
+            if not batch.run}  # fmt: skip
+    return tuple(
+        DeltaResults(
+            run=batch.run or run_id,
+            name=results_artifact(batch.key, batch.attempt),
+            sha256=hash_file(batch.file),
+        )
+        for batch in batches
+        if batch.run or batch.attempt == best[batch.key]
+    )
 
 
 def _check_digests(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from routing_action.action.inputs import report_artifact
 from routing_action.action.post import Publication, error_marker, marker_for, open_github, post
+from routing_action.action.rerun.facts import of_pull_request
 from routing_action.action.step import Step
 from routing_action.errors import DocumentError, ExitCode, RoutingActionError, UsageError
 from routing_action.gate.conclusion import Conclusion
@@ -36,7 +37,15 @@ def publish_report(step: Step) -> ExitCode:
 
 
 def _publish(step: Step) -> Publication:
-    """The delta's views; where there is no delta, why there is none."""
+    """The delta's views; where there is no delta, why there is none.
+
+    A run for a pull request whose head is another one by now posts nothing.
+    """
+    try:
+        step = of_pull_request(step)
+    except RoutingActionError as error:
+        step.summarise(render_error(error.sentence, step.context.links("")).summary)
+        return Publication("", "", ())
     report = Path(step.variable("ROUTING_REPORT_DIR"))
     links = step.context.links(step.inputs.text("key"), step.environ.get("ROUTING_REPORT_URL", ""))
     hint = None

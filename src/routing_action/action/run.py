@@ -17,6 +17,7 @@ from routing_action.action.custody import name_digest
 from routing_action.action.handover import hand_over, make_private
 from routing_action.action.inputs import Inputs
 from routing_action.action.legs import NOTHING_TO_RUN
+from routing_action.action.rerun.facts import read_asked
 from routing_action.action.runner_files import RunnerFiles
 from routing_action.action.step import Step
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_agents
@@ -193,6 +194,7 @@ def plan_legs(step: Step) -> ExitCode:
 
     Where the filters leave no case, somebody has misspelt one: that is an error.
     """
+    read_asked(step)  # what it raises ends the plan
     code, text, cause = step.call(plan_arguments(step.inputs))
     if code == ExitCode.NOTHING_TO_RUN and step.inputs.text("changed-from"):
         step.output(status=NOTHING_TO_RUN, matrix='{"include":[]}')
@@ -221,9 +223,11 @@ def plan_arguments(inputs: Inputs) -> list[str]:
     # The change's own baseline does not choose who measures it.
     agents = inputs.names("agents") or DEFAULT_AGENTS
     cases = find_file(inputs, "cases", "cases.json")
+    pairs = inputs.names("pairs")
     return [
         "plan",
         f"--agents={','.join(agents)}",
+        *([f"--pairs={','.join(pairs)}"] if pairs else []),
         *([f"--cases={cases}"] if cases else []),
         *_flags(inputs, _PLAN),
         *(f"--results={path}" for path in earlier_results(inputs)),

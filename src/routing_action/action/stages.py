@@ -17,7 +17,7 @@ from routing_action.action.inputs import (
 from routing_action.action.step import RunCommand, Step, read_step
 from routing_action.errors import ExitCode, RoutingActionError, UsageError
 
-STAGES = ("prepare", "fetch", "main", "handover", "publish", "conclude")
+STAGES = ("prepare", "fetch", "answer", "main", "handover", "publish", "conclude")
 
 
 def run_stage(name: str, run_command: RunCommand) -> int:
@@ -64,7 +64,15 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
         from routing_action.action.handover import hand_over_killed  # noqa: PLC0415
 
         return hand_over_killed
-    stage = step.variable("ROUTING_STAGE") if name == "main" else name
+    if name == "answer":
+        from routing_action.action.answer import answer_comment  # noqa: PLC0415
+
+        return answer_comment
+    stage = step.variable("ROUTING_STAGE") if name in ("main", "fetch") else name
+    if name == "fetch" and stage != "publish":
+        from routing_action.action.rerun.look_up import fetch_asked  # noqa: PLC0415
+
+        return fetch_asked
     if stage in ("plan", "run"):
         from routing_action.action.run import plan_legs, run_leg  # noqa: PLC0415
 
@@ -92,7 +100,7 @@ def _prepare(step: Step) -> ExitCode:
         folder = _results_root(step, work) / results_artifact(key, attempt)
         _require_new(folder, "the input matrix-key")
         step.output(key=key, artifact_name=folder.name, folder=str(folder))
-    elif name != "plan":
+    elif name in ("aggregate", "publish"):
         key = comment_key(step.inputs)
         report = work / f"report-{name}-{key}"
         _require_new(report, "the input key")

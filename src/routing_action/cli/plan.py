@@ -14,6 +14,7 @@ from routing_action.cli.options import (
     cases_option,
     choose_agents,
     config_option,
+    find_provider,
     format_option,
     known_agents,
     path_option,
@@ -21,10 +22,13 @@ from routing_action.cli.options import (
     selection_options,
     split_list,
 )
-from routing_action.corpus.cases_file import find_cases_file, read_cases
+from routing_action.corpus.baseline import Pair
+from routing_action.corpus.cases_file import Corpus, find_cases_file, read_cases
 from routing_action.corpus.influences import Influence
+from routing_action.corpus.naming import fold
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
-from routing_action.errors import NothingToRunError
+from routing_action.errors import NothingToRunError, UsageError
+from routing_action.files.nearest import suggest
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.moved_cases import Measured, describe_selection, find_moved_cases
@@ -46,6 +50,12 @@ from routing_action.run.plan import (
 @cases_option
 @config_option
 @selection_options
+@click.option(
+    "--pairs",
+    multiple=True,
+    metavar="PAIRS",
+    help="Exactly these pairs, each as agent:case, in place of the other filters.",
+)
 @click.option("--trials", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option(
     "--shards",
@@ -76,6 +86,7 @@ def command(
     case_ids: tuple[str, ...],
     sample: int | None,
     seed: int | None,
+    pairs: tuple[str, ...],
     trials: int,
     shards: int,
     result_files: tuple[Path, ...],
@@ -86,10 +97,19 @@ def command(
 ) -> int:
     """Show what a run would do: its units, and the shards of a job matrix. Starts nothing."""
     corpus = read_cases(cases_file or find_cases_file(Path()))
-    names = choose_agents(agents, corpus.file, baseline)
-    selection = Selection(
-        names, split_list(case_ids), split_list(categories), sample, seed_for(sample, seed), trials
-    )
+    if pairs:
+        selection = _select_pairs(corpus, pairs, trials)
+        names = selection.agents
+    else:
+        names = choose_agents(agents, corpus.file, baseline)
+        selection = Selection(
+            names,
+            split_list(case_ids),
+            split_list(categories),
+            sample,
+            seed_for(sample, seed),
+            trials,
+        )
     earlier = [read_results(path) for path in result_files]
     told = ""
     if changed_from is not None:
@@ -113,6 +133,29 @@ def command(
     text = json.dumps(described, indent=2) if output_format == "json" else None
     click.echo(text or _text(described, is_measured=bool(earlier)))
     return 0
+
+
+def _select_pairs(corpus: Corpus, values: tuple[str, ...], trials: int) -> Selection:
+    """Exactly these pairs; any that does not exist is a mistake. They take no other filter."""
+    spelled = {fold(case.case_id): case.case_id for case in corpus.cases}
+    chosen: dict[Pair, None] = {}
+    for value in split_list(values):
+        name, separator, case_id = value.partition(":")
+        if not separator:
+            raise UsageError(f"--pairs {value!r}: no pair", remedy="write it as agent:case")
+        agent = find_provider(name.strip()).name
+        if fold(case_id.strip()) not in spelled:
+            raise UsageError(
+                f"--pairs {value!r}: {corpus.file} has no such case",
+                remedy=suggest(case_id.strip(), spelled.values(), "name a case of that file"),
+            )
+        chosen[spelled[fold(case_id.strip())], agent] = None
+    return Selection(
+        tuple(dict.fromkeys(agent for _, agent in chosen)),
+        tuple(dict.fromkeys(case_id for case_id, _ in chosen)),
+        trials=trials,
+        pairs=frozenset(chosen),
+    )
 
 
 def _narrow(selection: Selection, measured: Measured, ref: str) -> tuple[Selection, str]:

@@ -28,7 +28,13 @@ from routing_action.gate.model import (
     Totals,
 )
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
-from routing_action.results.measured import MeasuredBatch, MeasuredPair, Measurement, gather
+from routing_action.results.measured import (
+    MeasuredBatch,
+    MeasuredPair,
+    Measurement,
+    When,
+    gather,
+)
 from routing_action.results.model import MeasuredRow, notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
@@ -116,7 +122,13 @@ def build_delta(
         skills=tuple(list_skills_at_stake(measurement.latest, comparison, change.edits)),
         prompts=_list_prompts(corpus, comparison),
         rows=tuple(
-            _entry(row, corpus.lines, baselines, comparison, measurement.stale.get(row.pair))
+            _entry(
+                row,
+                corpus.lines,
+                baselines,
+                comparison.red_before.get(row.pair, ()),
+                measurement.stale.get(row.pair),
+            )
             for row in comparison.rows
         ),
     )
@@ -174,14 +186,15 @@ def _entry(
     row: DeltaRow,
     lines: Mapping[str, int],
     baselines: Baselines,
-    comparison: Comparison,
+    before: tuple[When, ...],
     stale: str | None,
 ) -> DeltaEntry:
     case_id, agent = row.pair
     told = {
         "line": lines.get(case_id),
         "not_alike": row.not_alike,
-        "red_before": comparison.red_before.get(row.pair),
+        "red_before": tuple(when for when in before if isinstance(when, int)),
+        "red_in_runs": tuple(when for when in before if isinstance(when, str)),
         "stale": stale,
         "accepted": _is_accepted(row, baselines) or None,
         **(_evidence(row.measured) if row.measured else {}),

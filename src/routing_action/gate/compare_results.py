@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -37,6 +37,14 @@ from routing_action.results.read import read_batches, read_results
 
 
 @dataclass(frozen=True, slots=True)
+class OtherRun:
+    """A workflow run that measured the same change before, and the folder of its results."""
+
+    run: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What is to be judged, by which files, and how strictly; paths are as the caller gave them.
 
@@ -46,6 +54,8 @@ class Judgement:
     `last_attempt` is the run's own: no leg has a later one. `earlier` are results of other runs,
     which tell what a case loads. `agents` are all that are known; `templates` is the folder of the
     reports' templates; `since` is the commit before the change, where another one decides, or none.
+    `other_runs` measured the same change: of each pair the newest results count. Their caller has
+    checked the files, and that they are of the commit that is judged.
     """
 
     folders: tuple[Path, ...] = ()
@@ -62,6 +72,7 @@ class Judgement:
     agents: Mapping[str, Provider] = field(default_factory=dict)
     templates: str = ""
     since: str = ""
+    other_runs: tuple[OtherRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +104,10 @@ def judge(
         raise UsageError("give one of --merge-base-of, --baseline-ref and --base-file")
     # What is made here are no cycles; to look for them would take as long as all the rest.
     gc.set_threshold(100_000, 50, 100)
-    unmeasured = read_unmeasured(asked.folders)
-    batches, damaged = _read(asked, bool(unmeasured))
+    others = tuple(one.folder for one in asked.other_runs)
+    unmeasured = read_unmeasured((*asked.folders, *others))
+    own, damaged = _read(asked, bool(unmeasured))
+    batches = [*own, *_read_other_runs(asked)]
     place = locate_files(batches, root, cases=asked.cases, baseline=asked.baseline)
     if place.baseline is None and not needs_baseline:
         return Judged(None, tuple(batches), place.cases)
@@ -139,6 +152,16 @@ def judge(
     )
     delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
     return Judged(delta, tuple(batches), place.cases)
+
+
+def _read_other_runs(asked: Judgement) -> Iterator[MeasuredBatch]:
+    """Their batches, as results of the commit that is judged."""
+    for other in asked.other_runs:
+        files = find_result_files((other.folder,)) if has_results((other.folder,)) else []
+        for batch in read_batches(files):
+            commit = asked.policy.commit or batch.options.commit
+            options = batch.options.model_copy(update={"commit": commit})
+            yield replace(batch, run=other.run, options=options)
 
 
 def _name_used(asked: Judgement, corpus: Corpus, baseline: Path) -> tuple[UsedFile, UsedFile]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from routing_action.corpus.baseline import Pair
 from routing_action.gate.rules import Comparison
 from routing_action.gate.wording import name_few
-from routing_action.results.measured import Measurement
+from routing_action.results.measured import Measurement, When
 
 _SHOWN = 5
 
@@ -54,13 +54,24 @@ def describe_attempts(
     comparison: Comparison, measurement: Measurement, last_attempt: int | None
 ) -> Iterator[str]:
     """One sentence for the pairs that were red at the same earlier attempts and are not now."""
-    last = max((batch.attempt for batch in measurement.latest), default=1)
-    groups: dict[tuple[bool, tuple[int, ...]], list[str]] = {}
+    own = [batch.attempt for batch in measurement.latest if not batch.run]
+    last = max(own, default=1)
+    groups: dict[tuple[bool, tuple[When, ...]], list[str]] = {}
     for pair, attempts in comparison.red_before.items():
         group = groups.setdefault((pair in measurement.pairs, attempts), [])
         group.append(f"{pair[0]} on {pair[1]}")
     for (is_measured, attempts), pairs in groups.items():
         now = f"green at attempt {last} of {max(last, last_attempt or last)}"
         now = now if is_measured else f"not measured again at attempt {last}"
-        many = f"attempt{'' if len(attempts) == 1 else 's'} {', '.join(map(str, attempts))}"
-        yield f"{now}, but red at {many} of this run: {name_few(pairs, _SHOWN)}"
+        yield f"{now}, but red {name_times(attempts)}: {name_few(pairs, _SHOWN)}"
+
+
+def name_times(times: Sequence[When]) -> str:
+    """`at attempts 1, 2 of this run`, `in run 11`, or both."""
+    attempts = [str(one) for one in times if isinstance(one, int)]
+    runs = [one for one in times if isinstance(one, str)]
+    told = [f"in run{'' if len(runs) == 1 else 's'} {', '.join(runs)}"] if runs else []
+    if attempts:
+        many = "" if len(attempts) == 1 else "s"
+        told.append(f"at attempt{many} {', '.join(attempts)} of this run")
+    return " and ".join(told)

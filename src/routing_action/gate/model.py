@@ -65,7 +65,8 @@ class DeltaEntry(_Model):
     `passed` of the `trials` passed, those of `--confirm` among them; `measured` says how many of
     them could be measured, where that is not all. `accepted`: the change's own baseline already
     expects `got`, which counts once it is merged. `red_before` are earlier attempts of the run at
-    which the pair was red. `stale` says what changed since it was measured, "" where nothing did.
+    which the pair was red, `red_in_runs` the ids of other runs. `stale` says what changed since it
+    was measured, "" where nothing did.
     """
 
     case_id: str
@@ -93,6 +94,12 @@ class DeltaEntry(_Model):
     unit_run_id: str | None = None
     red_before: tuple[Count, ...] = ()
     stale: str = ""
+    red_in_runs: tuple[str, ...] = ()
+
+    @property
+    def was_red(self) -> bool:
+        """True where the pair is not red now, and was."""
+        return bool(self.red_before or self.red_in_runs)
 
 
 class DeltaLeftOut(_Model):
@@ -127,6 +134,17 @@ class Totals(_Model):
     models: dict[str, tuple[str, ...]]
 
 
+class DeltaResults(_Model):
+    """A results.json that was judged: the run and the artifact that it is of, and its digest.
+
+    A later run for the same pull request takes it over by these.
+    """
+
+    run: str
+    name: str
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 class DeltaSkill(_Model):
     """What a skill's own file says about when to use it, as the agents were offered it.
 
@@ -152,7 +170,8 @@ class Delta(_Model):
     are those that were wanted or used where a pair failed; `prompts` tell by its id how the case of
     each row asks, shortened to one line. `edits` are what the change edits, the most telling
     first, and all of it where `edits_known`; `measured_with` says what was unusual about the
-    measurement. `left_out` are the pairs that were not selected. `unverified` says why the whole
+    measurement. `results` are the files that it was made of, where a workflow run made it.
+    `left_out` are the pairs that were not selected. `unverified` says why the whole
     report may be untrue; empty where it is our own.
     """
 
@@ -176,6 +195,7 @@ class Delta(_Model):
     measured_with: tuple[str, ...] = ()
     notes: tuple[str, ...]
     totals: Totals
+    results: tuple[DeltaResults, ...] = ()
     skills: tuple[DeltaSkill, ...] = ()
     prompts: dict[str, str] = Field(default_factory=dict)
     rows: tuple[DeltaEntry, ...]

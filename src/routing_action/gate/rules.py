@@ -22,7 +22,7 @@ from routing_action.corpus.baseline import (
 )
 from routing_action.files.program import own_program
 from routing_action.gate.edited_case import EditedCase
-from routing_action.results.measured import MeasuredPair, Measurement
+from routing_action.results.measured import MeasuredPair, Measurement, When
 
 
 class DeltaKind(StrEnum):
@@ -102,13 +102,14 @@ class Comparison:
     """All rows, red ones first; `errors` concern no single pair.
 
     `left_out` are pairs of the tree's cases that a baseline or the run knows and that were not
-    selected. `red_before` holds the earlier attempts at which a pair was red that is not red now.
+    selected. `red_before` holds the earlier attempts, and the other runs, at which a pair was red
+    that is not red now.
     """
 
     rows: tuple[DeltaRow, ...]
     errors: tuple[str, ...]
     left_out: tuple[Pair, ...]
-    red_before: Mapping[Pair, tuple[int, ...]] = field(default_factory=dict)
+    red_before: Mapping[Pair, tuple[When, ...]] = field(default_factory=dict)
 
 
 def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Comparison:
@@ -129,9 +130,7 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     red = {row.pair for row in rows if row.gates}
     before = {
         pair: tuple(
-            attempt
-            for attempt, found in attempts.items()
-            if _decide(pair, deciding, found, tree)[1]
+            when for when, found in attempts.items() if _decide(pair, deciding, found, tree)[1]
         )
         for pair, attempts in measurement.earlier.items()
         if pair not in red

@@ -49,14 +49,14 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def fetch_artifact(
-    repository: Repository, run_id: int, name: str, folder: Path, *, head_sha: str
+    repository: Repository, run_id: int, name: str, folder: Path, *, head_sha: str = ""
 ) -> Path:
     """Unpack the newest `<name>-a<attempt>` of a run into a folder of its name below `folder`.
 
     GitHub knows no attempt of an artifact: the name does, and the highest one counts, whatever
     was uploaded last. Raises DocumentError where there is none, or it is of another commit than
-    `head_sha`, has expired, is not what was uploaded, is too large or cannot be unpacked safely;
-    ApiError where GitHub does not give it.
+    `head_sha` ("" takes any), has expired, is not what was uploaded, is too large or cannot be
+    unpacked safely; ApiError where GitHub does not give it.
     """
     pattern = re.compile(rf"(?P<key>{re.escape(name)})-a(?P<attempt>[1-9][0-9]{{0,5}})")
     found = _find_newest(repository, run_id, pattern, head_sha)

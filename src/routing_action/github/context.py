@@ -79,17 +79,24 @@ class Context:
 
     def links(self, key: str, report_url: str = "") -> RunLinks:
         """The links to this run and its commit."""
+        # What is told of another run is of that one's age: its comment must not hide a newer one.
+        run_id, attempt, number = map(self._number_of_run, ("id", "run_attempt", "run_number"))
         return RunLinks(
             server_url=self.server_url,
             repository=self.repository,
             sha=self.head_sha,
-            run_id=self.run_id,
-            run_attempt=self.run_attempt,
-            run_number=self.run_number,
+            run_id=str(run_id or self.run_id),
+            run_attempt=attempt or self.run_attempt,
+            run_number=number or self.run_number,
             key=key,
             report_url=report_url,
             docs_url=self.docs_url,
         )
+
+    def _number_of_run(self, name: str) -> int:
+        """A number of the run that a workflow_run event is about; 0 where there is none."""
+        value = self.value("workflow_run", name) if self.event_name == "workflow_run" else 0
+        return value if isinstance(value, int) else 0
 
     def text(self, *path: str) -> str:
         """The text at a path of the payload; empty where there is none."""

@@ -176,7 +176,7 @@ def _list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:
     """What was found of a pair, each fact with its label."""
     if trials := describe_trials(row):
         yield "trials", trials
-    if row.red_before:
+    if row.was_red:
         yield "red before", describe_before(row)
     found = {
         "not comparable": row.not_alike,

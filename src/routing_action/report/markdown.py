@@ -241,3 +241,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "command": _command,
     "link": _link,
 }
+
+
+def render_reply(template: str, width: int = 400, **values: object) -> str:
+    """The bot's answer to a command, by its template in templates/bot."""
+    pieces = _own_sandbox().pieces(f"bot/{template}.md.j2", width, **values)
+    return _BLANK_LINES.sub("\n\n", "".join(pieces)).strip() + "\n"

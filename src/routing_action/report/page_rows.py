@@ -113,7 +113,7 @@ def _row(
         "proofs": list(_proofs(row)),
         "not_alike": row.not_alike[:_MOST_TOKENS],
         "flaky": f"{row.passed} of {row.trials}" if row.flaky else "",
-        "red_before": describe_before(row) if row.red_before else "",
+        "red_before": describe_before(row) if row.was_red else "",
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
     }

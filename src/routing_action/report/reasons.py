@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, skill_key
+from routing_action.gate.left_out import name_times
 from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
@@ -136,7 +137,7 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
     """
     if trials := describe_trials(row):
         yield (trials,)
-    if row.red_before:
+    if row.was_red:
         yield ("red before: ", describe_before(row))
     if row.kind is DeltaKind.REGRESSION and passing:
         yield ("only here: passes on ", *name_all(passing))
@@ -166,9 +167,8 @@ def describe_trials(row: DeltaEntry) -> str:
 
 
 def describe_before(row: DeltaEntry) -> str:
-    """The earlier attempts of the run at which the pair was red."""
-    many = "s" if len(row.red_before) > 1 else ""
-    return f"at attempt{many} {', '.join(map(str, row.red_before))} of this run"
+    """The earlier attempts of the run, and the other runs, in which the pair was red."""
+    return name_times((*row.red_in_runs, *row.red_before))
 
 
 def index_passing(delta: Delta) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.results.model import MeasuredRow, OfferedSkill, Options, judge_trials
@@ -16,7 +17,8 @@ MEASURED_FLOOR = 0.5
 class MeasuredBatch:
     """A results.json, with the key and attempt that its artifact names, and that folder.
 
-    `stale` says what changed after it was measured, beside a newer one; "" where nothing did.
+    `run` is the id of the workflow run that measured it, "" for the one that judges. `stale` says
+    what changed after it was measured, beside a newer one; "" where nothing did.
     """
 
     file: str
@@ -29,6 +31,11 @@ class MeasuredBatch:
     artifact: str = ""
     generated_at: str = ""
     stale: str = ""
+    run: str = ""
+
+
+When: TypeAlias = int | str
+"""An earlier attempt of the run that judges, or the id of another run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,8 @@ class Measurement:
     """Everything that was measured, and what is wrong with it.
 
     `lost` are the pairs that were selected and have no result; `run_options` tell of each agent
-    how it was run. `earlier` holds what attempts before the one that counts came to, in order.
-    `stale` says of pairs that were measured too early what changed since.
+    how it was run. `earlier` holds what attempts and runs before the one that counts came to, in
+    order. `stale` says of pairs that were measured too early what changed since.
     """
 
     pairs: Mapping[Pair, MeasuredPair]
@@ -67,7 +74,7 @@ class Measurement:
     errors: tuple[str, ...]
     latest: tuple[MeasuredBatch, ...] = ()
     superseded: tuple[MeasuredBatch, ...] = ()
-    earlier: Mapping[Pair, Mapping[int, MeasuredPair]] = field(default_factory=dict)
+    earlier: Mapping[Pair, Mapping[When, MeasuredPair]] = field(default_factory=dict)
     stale: Mapping[Pair, str] = field(default_factory=dict)
 
 
@@ -79,11 +86,14 @@ def gather(
 ) -> Measurement:
     """Add batches up: the highest attempt of each key, shards together, no pair twice.
 
+    Of a pair that several runs measured the newest one's trials count.
     With `commit`, results of another commit, or of none that is known, are an error each; with
     `corpus_sha256` those of another case file are. What is cut short or lost of `excused` agents is
     no error. `latest` are the batches that count.
     """
-    latest, superseded = _split(batches)
+    attempts, superseded = _split(batches)
+    latest, older = _keep_newest_runs(attempts)
+    superseded = [*older, *superseded]
     errors = [*_lost_shards(latest, excused), *(_stale(latest, commit) if commit else ())]
     errors += [
         f"{batch.file}: measured with another version of {batch.options.cases_file}"
@@ -131,14 +141,42 @@ def gather(
 
 def _split(batches: Sequence[MeasuredBatch]) -> tuple[list[MeasuredBatch], list[MeasuredBatch]]:
     """The highest attempt of each key, in the order of their keys and files, and the others."""
-    best: dict[str, int] = {}
+    best: dict[tuple[str, str], int] = {}
     for batch in batches:
-        best[batch.key] = max(best.get(batch.key, 0), batch.attempt)
+        leg = (batch.run, batch.key)
+        best[leg] = max(best.get(leg, 0), batch.attempt)
     ordered = sorted(batches, key=lambda batch: (batch.key, batch.attempt, batch.file))
     return (
-        [batch for batch in ordered if batch.attempt == best[batch.key]],
-        [batch for batch in ordered if batch.attempt < best[batch.key]],
+        [batch for batch in ordered if batch.attempt == best[batch.run, batch.key]],
+        [batch for batch in ordered if batch.attempt < best[batch.run, batch.key]],
     )
+
+
+def _keep_newest_runs(
+    latest: Sequence[MeasuredBatch],
+) -> tuple[list[MeasuredBatch], list[MeasuredBatch]]:
+    """The batches with the rows of pairs that no other run measured later, and what is left.
+
+    Both are in the order of time. A pair that one run measured twice stays, and is an error.
+    """
+    if not any(batch.run for batch in latest):
+        return list(latest), []
+    kept: list[MeasuredBatch] = []
+    older: list[MeasuredBatch] = []
+    newest: dict[Pair, str] = {}
+    for batch in sorted(latest, key=_time, reverse=True):
+        groups: tuple[list[MeasuredRow], list[MeasuredRow]] = ([], [])
+        for row in batch.rows:
+            run = newest.setdefault((row.case_id, row.agent), batch.run)
+            groups[run != batch.run].append(row)
+        kept.append(replace(batch, rows=tuple(groups[0])))
+        if groups[1]:
+            older.append(replace(batch, rows=tuple(groups[1])))
+    return kept[::-1], older[::-1]
+
+
+def _time(batch: MeasuredBatch) -> str:
+    return batch.generated_at.rstrip("Z")
 
 
 def keep_newest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
@@ -150,7 +188,7 @@ def keep_newest(batches: Sequence[MeasuredBatch]) -> list[MeasuredBatch]:
     alone = [batch if batch.artifact else replace(batch, key=batch.file) for batch in batches]
     latest, kept = _split(alone)
     newer: set[Pair] = set()
-    ordered = sorted(latest, key=lambda one: one.generated_at.rstrip("Z"), reverse=True)
+    ordered = sorted(latest, key=_time, reverse=True)
     for batch in ordered:
         rows = tuple(row for row in batch.rows if (row.case_id, row.agent) not in newer)
         newer |= {(row.case_id, row.agent) for row in rows}
@@ -187,12 +225,12 @@ def _group(batch: MeasuredBatch) -> dict[Pair, list[MeasuredRow]]:
     return trials
 
 
-def _sum_up_earlier(superseded: Sequence[MeasuredBatch]) -> dict[Pair, dict[int, MeasuredPair]]:
-    """What each pair came to, by attempt."""
-    earlier: dict[Pair, dict[int, MeasuredPair]] = {}
+def _sum_up_earlier(superseded: Sequence[MeasuredBatch]) -> dict[Pair, dict[When, MeasuredPair]]:
+    """What each pair came to, by attempt or by run."""
+    earlier: dict[Pair, dict[When, MeasuredPair]] = {}
     for batch in superseded:
         for pair, rows in _group(batch).items():
-            earlier.setdefault(pair, {})[batch.attempt] = _sum_up(pair, rows)
+            earlier.setdefault(pair, {})[batch.run or batch.attempt] = _sum_up(pair, rows)
     return earlier
 
 
@@ -206,16 +244,16 @@ def _stale(batches: Iterable[MeasuredBatch], commit: str) -> Iterator[str]:
 
 def _lost_shards(batches: Sequence[MeasuredBatch], excused: frozenset[str]) -> Iterable[str]:
     """Shards say `I/N`; all N of a provider must be there."""
-    seen: dict[tuple[str, ...], tuple[int, set[int]]] = {}
+    seen: dict[tuple[str, tuple[str, ...]], tuple[int, set[int]]] = {}
     for batch in batches:
         parsed = parse_shard(batch.options.shard)
         if parsed is None:
             continue
         place, count = parsed
         agents = tuple(sorted(batch.options.agents))
-        most, places = seen.get(agents, (0, set()))
-        seen[agents] = (max(most, count), places | {place})
-    for agents, (count, places) in seen.items():
+        most, places = seen.get((batch.run, agents), (0, set()))
+        seen[batch.run, agents] = (max(most, count), places | {place})
+    for (_, agents), (count, places) in seen.items():
         lost = sorted(set(range(1, count + 1)) - places)
         if lost and not excused.issuperset(agents):
             names = ", ".join(f"{place}/{count}" for place in lost)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from routing_action.agents.provider import Provider
+from routing_action.corpus.baseline import Pair
 from routing_action.corpus.case import Case, select_cases
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.naming import fold
@@ -17,7 +18,10 @@ from routing_action.results.model import Results
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The filters as they were asked for; empty means all."""
+    """The filters as they were asked for; empty means all.
+
+    Of `pairs` the cases and agents are those of the other filters, but not each with each.
+    """
 
     agents: tuple[str, ...]
     case_ids: tuple[str, ...] = ()
@@ -25,6 +29,7 @@ class Selection:
     sample: int | None = None
     seed: int | None = None
     trials: int = 1
+    pairs: frozenset[Pair] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ class Plan:
     providers: Mapping[str, Provider]
     cases: tuple[Case, ...]
     units: tuple[Unit, ...]
+
+    def cases_of(self, agent: str) -> list[Case]:
+        """What an agent is to run, in the file's order."""
+        pairs = self.selection.pairs
+        return [one for one in self.cases if not pairs or (one.case_id, agent) in pairs]
 
 
 def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Provider]) -> Plan:
@@ -56,7 +66,12 @@ def build_plan(corpus: Corpus, selection: Selection, providers: Mapping[str, Pro
             f"{corpus.file}: none of {len(corpus.cases)} cases passes the filters",
             remedy="leave --case-id or --category out: no case passes both",
         )
-    units = build_units(cases, selection.agents, selection.trials)
+    every = build_units(cases, selection.agents, selection.trials)
+    units = [
+        unit
+        for unit in every
+        if not selection.pairs or (unit.case.case_id, unit.agent) in selection.pairs
+    ]
     chosen = {name: providers[name] for name in selection.agents}
     return Plan(corpus, selection, chosen, tuple(cases), tuple(units))
 
@@ -117,7 +132,11 @@ def recorded_durations(results: Sequence[Results]) -> dict[tuple[str, str], int]
 
 def plan_shards(plan: Plan, shards: int, durations: Mapping[tuple[str, str], int]) -> list[Shard]:
     """Each provider's cases in at most `shards` parts; GitHub takes at most 256 jobs."""
-    planned = build_shards(plan.cases, plan.selection.agents, shards, durations)
+    planned = [
+        shard
+        for agent in plan.selection.agents
+        for shard in build_shards(plan.cases_of(agent), [agent], shards, durations)
+    ]
     if len(planned) > MATRIX_LIMIT:
         raise UsageError(
             f"{len(planned)} jobs are more than a matrix can hold ({MATRIX_LIMIT})",

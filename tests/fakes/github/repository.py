@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from tests.fakes.github.answers import Answer
 from tests.fakes.github.artifacts import Storage
 from tests.fakes.github.description import Operation, load_description
+from tests.fakes.github.operations import NEEDS, BotState, repository_name
 
 COMMENT_LIMIT = 65_536
 CHECK_BYTES = 65_535
 ANNOTATIONS = 50
-NAME = "octo/demo"
+NAME = repository_name
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,6 @@ class Fault:
     message: str = "made up"
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What goes back."""
-
-    status: int
-    body: Any
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
 class DisconnectedError(Exception):
     """The connection ends without an answer."""
 
@@ -76,11 +69,12 @@ _NEEDS = {
     "pulls/list": (("pull-requests",), "read"),
     "pulls/get": (("pull-requests",), "read"),
     "repos/list-pull-requests-associated-with-commit": (("pull-requests",), "read"),
+    **NEEDS,
 }
 
 
 @dataclass
-class Repository:
+class Repository(BotState):
     """One repository; `requests` are all that came, `violations` what GitHub would not know.
 
     `api_url` is set where it is served; `waits` is for the seconds that a client would have waited.
@@ -193,7 +187,12 @@ class Repository:
 
     def _issues_list_comments(self, operation: Operation, query: Any, *_: Any) -> Answer:
         number = int(operation.values["issue_number"])
-        listed = [one for _, one in sorted(self.comments.items()) if one["issue"] == number]
+        since = query.get("since", "")
+        listed = [
+            one
+            for _, one in sorted(self.comments.items())
+            if one["issue"] == number and one.get("updated_at", "9") >= since
+        ]
         page, headers = self._page(operation, query, listed)
         return Answer(200, [self._shown(one) for one in page], headers)
 
@@ -275,7 +274,10 @@ class Repository:
 
     def _pulls_get(self, operation: Operation, *_: Any) -> Answer:
         known = self.pulls.get(int(operation.values["pull_number"]))
-        return Answer(200, known) if known else Answer(404, {"message": "Not Found"})
+        if known is None:
+            return Answer(404, {"message": "Not Found"})
+        url = f"{self.api_url}/repos/{NAME}/pulls/{known['number']}"
+        return Answer(200, {"url": url, **known})
 
     def _pulls_list(self, operation: Operation, query: Any, *_: Any) -> Answer:
         listed = [

@@ -61,6 +61,8 @@ def test_a_plan_is_asked_for_as_json() -> None:
     )
     expected = ["plan", "--agents=claude,codex", "--shards=4", "--changed-from=main"]
     assert plan_arguments(inputs) == [*expected, "--results=r.json", "--format=json"]
+    chosen = plan_arguments(given_inputs(agents="claude", pairs="claude:a, codex:b\ncodex:c"))
+    assert chosen[1:3] == ["--agents=claude", "--pairs=claude:a,codex:b,codex:c"]
     every = "--agents=claude,codex,copilot"  # never those that the change's own baseline names
     assert plan_arguments(Inputs({})) == ["plan", every, "--format=json"]
 

@@ -91,6 +91,16 @@ def test_a_payload_that_is_no_object_is_a_usage_error(event: str, tmp_path: Path
         read_context(environ(tmp_path, "push", event))
 
 
+def test_what_is_told_of_another_run_has_that_one_s_age(tmp_path: Path) -> None:
+    """So a comment about a fork's run hides none of a later run of the same workflow."""
+    run = {"workflow_run": {"id": 4, "run_number": 2, "run_attempt": 3, "head_sha": "d" * 40}}
+    links = read_context(environ(tmp_path, "workflow_run", run)).links("k")
+    assert (links.run_id, links.run_number, links.run_attempt) == ("4", 2, 3)
+    odd = {"workflow_run": {"id": "4", "run_number": None}}
+    links = read_context(environ(tmp_path, "workflow_run", odd)).links("k")
+    assert (links.run_id, links.run_number, links.run_attempt) == ("11", 5, 2)
+
+
 @pytest.mark.parametrize("name", ["GITHUB_RUN_ATTEMPT", "GITHUB_RUN_NUMBER"])
 def test_a_number_that_is_none_is_a_usage_error(name: str, tmp_path: Path) -> None:
     """It is named."""

@@ -98,6 +98,13 @@ def test_noise_names_trials_earlier_attempts_and_who_still_passes() -> None:
     assert not list(list_noise(entry("a", "b"), ["codex"]))
 
 
+def test_noise_names_the_other_runs_of_the_same_change() -> None:
+    """By their ids, before the attempts of this run."""
+    row = entry("a", "b", red_in_runs=("11", "12"), red_before=(1,))
+    told = "red before: in runs 11, 12 and at attempt 1 of this run"
+    assert told in [say(one) for one in list_noise(row, [])]
+
+
 @pytest.mark.parametrize(
     ("fields", "fix"),
     [

@@ -75,6 +75,56 @@ def test_attempts_of_a_leg_stay_attempts() -> None:
     assert found.earlier["a", "claude"][1].status is Status.FAIL
 
 
+def of_run(run: str, at: str, measured: dict[str, Word]) -> MeasuredBatch:
+    """A batch of a workflow run; "" is the one that judges."""
+    return replace(made("r.json", at, measured), run=run, key="claude")
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_of_several_runs_the_newest_counts_and_the_others_are_told(order: tuple[int, ...]) -> None:
+    """Each leg has the same name and attempt in all of them."""
+    batches = [
+        of_run("11", "10:00", FIRST),
+        of_run("12", "10:01", {"a": "fail", "c": "pass"}),
+        of_run("", "10:02", {"a": "pass"}),
+    ]
+    found = gather([batches[place] for place in order])
+    assert (found.errors, found.lost) == ((), frozenset())
+    assert {case: pair.status.value for (case, _), pair in found.pairs.items()} == {
+        "a": "pass", "b": "pass", "c": "pass",
+    }  # fmt: skip
+    before = {
+        case: {when: pair.status.value for when, pair in times.items()}
+        for (case, _), times in found.earlier.items()
+    }
+    assert before == {"a": {"11": "fail", "12": "fail"}, "c": {"11": "fail"}}
+
+
+def test_a_later_run_of_some_pairs_replaces_an_attempt_of_this_one() -> None:
+    """Where the gate of the first run runs again, after a command measured a pair."""
+    found = gather([of_run("", "10:00", FIRST), of_run("12", "10:01", {"a": "pass"})])
+    assert found.pairs["a", "claude"].status is Status.PASS
+    assert found.earlier["a", "claude"][1].status is Status.FAIL
+
+
+def test_a_pair_that_one_run_measured_twice_stays_an_error() -> None:
+    """Of two legs of it no one is the newer one."""
+    twice = [replace(of_run("11", at, {"a": "pass"}), key=at) for at in ("10:00", "10:01")]
+    assert (
+        "claude:a was measured in" in gather([*twice, of_run("", "10:02", {"b": "pass"})]).errors[0]
+    )
+
+
+def test_a_shard_that_one_run_lost_is_not_covered_by_another_run() -> None:
+    """Each run has its own shards."""
+    first = replace(of_run("11", "10:00", {"a": "pass"}))
+    options = first.options.model_copy(update={"shard": "2/2"})
+    whole = of_run("", "10:01", {"b": "pass"})
+    alone = whole.options.model_copy(update={"shard": "1/1"})
+    found = gather([replace(first, options=options), replace(whole, options=alone)])
+    assert found.errors == ("claude: the results of shard 1/2 are missing",)
+
+
 def test_a_report_shows_the_units_that_count(tmp_path: Path) -> None:
     """One of each pair; files of the same time count as they are named."""
     one = write_results(tmp_path / "one", {("a", "claude"): "fail", ("b", "claude"): "pass"})

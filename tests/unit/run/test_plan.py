@@ -112,6 +112,18 @@ def test_shards_are_balanced_by_recorded_durations() -> None:
     assert abs(first.expected_ms - second.expected_ms) <= 1000
 
 
+def test_pairs_give_each_agent_its_own_cases() -> None:
+    """No agent gets a case that was asked of another one."""
+    asked = frozenset({("c1", "claude"), ("c2", "codex"), ("c4", "codex")})
+    selection = Selection(("claude", "codex"), ("c1", "c2", "c4"), pairs=asked)
+    plan = build_plan(CORPUS, selection, all_providers())
+    assert {(unit.case.case_id, unit.agent) for unit in plan.units} == asked
+    shards = [(one.key, one.case_ids) for one in plan_shards(plan, 2, {})]
+    assert shards == [
+        ("claude", ("c1",)), ("codex-s1of2", ("c2",)), ("codex-s2of2", ("c4",)),
+    ]  # fmt: skip
+
+
 def test_a_matrix_larger_than_github_takes_is_refused() -> None:
     """256 jobs are the limit."""
     many = Corpus("f", tuple(Case(case_id=f"c{n}", prompt="p") for n in range(200)), {}, "0")

@@ -129,7 +129,7 @@ class ReportData:
             "loaded": row.loaded_skills,
             "subagent": row.subagent_skills,
             "not_alike": row.not_alike,
-            "before": len(row.red_before),
+            "before": len(row.red_before) + len(row.red_in_runs),
             "proofs": [
                 (one.token, one.tier, one.source_detail, cut(one.proof_line, _LONGEST_TEXT))
                 for one in row.proofs[:_MOST_ITEMS]

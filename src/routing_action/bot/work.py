@@ -1,0 +1,66 @@
+"""What a command works with, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from routing_action.bot.commands import Command
+from routing_action.bot.last_report import LastReport
+from routing_action.github.context import Context
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+
+DEFAULT_WORKFLOW = "agent-live-routing.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How this repository uses the bot.
+
+    `key` names the gate, `workflow` the file that measures and gates, which takes the inputs of a
+    rerun; `authors` are the logins that our comments can bear.
+    """
+
+    key: str = "routing"
+    workflow: str = DEFAULT_WORKFLOW
+    authors: tuple[str, ...] = ("github-actions[bot]",)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One command on one pull request; `head` is the commit that was its head when it was read."""
+
+    command: Command
+    repository: Repository
+    pull: PullRequest
+    head: str
+    is_fork: bool
+    settings: Settings
+    context: Context
+    find_report: Callable[[], LastReport]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the reply shows: a template of templates/bot and its values; `ok` where it was done.
+
+    `width` is the longest text from outside that it shows, in characters.
+    """
+
+    template: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    ok: bool = True
+    width: int = 400
+
+
+Handler: TypeAlias = Callable[[Work], Answer]
+
+
+def refuse(cause: str, remedy: str = "") -> Answer:
+    """A command that is not obeyed: sentences without a full stop."""
+    return Answer("refused", {"cause": cause, "remedy": remedy}, ok=False)
