@@ -21,7 +21,7 @@ from routing_action.errors import RoutingActionError
 from routing_action.github.context import Context
 from routing_action.github.failures import asking
 from routing_action.github.people import fetch_permission
-from routing_action.github.pushes import fetch_push_time
+from routing_action.github.pull_request import fetch_push_time
 from routing_action.github.replies import begin_reply, react
 from routing_action.report.markdown import render_reply
 

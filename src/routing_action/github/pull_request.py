@@ -1,4 +1,4 @@
-"""Finds the pull request that a commit is the head of, and proves it by the commit's full id.
+"""Finds the pull request that a commit is the head of, proven by the full id, and its push.
 
 What an artifact or a payload says is a hint alone: only an open pull request whose head GitHub
 says to be exactly the commit counts.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError, asking
@@ -89,3 +90,40 @@ def _has_head(pull: PullRequest, sha: str) -> bool:
         return pull.state == "open" and pull.head.sha == sha
     except UnknownObjectException:
         return False
+
+
+# --- pushes
+
+
+def fetch_push_time(pull: PullRequest) -> datetime | None:
+    """When the head of a pull request was pushed; None where GitHub does not tell, as of a fork.
+
+    Source: GitHub's "List repository activities"; the newest come first.
+    """
+    head = pull.head
+    name = getattr(head.repo, "full_name", "")
+    if not name:
+        return None  # the fork is gone
+    address = f"/repos/{name}/activity"
+    try:
+        with asking("read the pushes of the branch", "contents: read"):
+            _, listed = pull.requester.requestJsonAndCheck(
+                "GET", address, parameters={"ref": f"refs/heads/{head.ref}", "per_page": 20}
+            )
+    except ApiError as error:
+        if error.status in (403, 404):
+            return None
+        raise
+    return next((_time(one) for one in _dicts(listed) if one.get("after") == head.sha), None)
+
+
+def _dicts(listed: object) -> list[dict[str, Any]]:
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _time(activity: dict[str, Any]) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(activity.get("timestamp", "")))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
