@@ -10,8 +10,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lock.sh [--upgrade | --check]
 
-Writes requirements.lock (runtime), requirements-dev.lock (runtime and dev) and
-requirements-uv.lock (the installer) from pyproject.toml. They hold versions and hashes only.
+Writes requirements.lock (runtime), requirements-bot.lock (runtime and the bot's server),
+requirements-dev.lock (all of these and dev) and requirements-uv.lock (the installer) from
+pyproject.toml. They hold versions and hashes only.
 
   --upgrade  move every pin to the newest release; without it, pins that still fit are kept
   --check    change nothing; exit 1 where a lock does not belong to pyproject.toml as it is
@@ -29,9 +30,11 @@ table = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 dev = sorted(table["dependency-groups"]["dev"])
 project = table["project"]
 runtime = [project["requires-python"], sorted(project["dependencies"])]
+bot = sorted(project["optional-dependencies"]["bot"])
 inputs = {
     "requirements.lock": runtime,
-    "requirements-dev.lock": [*runtime, dev],
+    "requirements-bot.lock": [*runtime, bot],
+    "requirements-dev.lock": [*runtime, bot, dev],
     "requirements-uv.lock": [line for line in dev if re.match(r"[\w.-]+", line)[0] == "uv"],
 }
 digest = hashlib.sha256(json.dumps(inputs[lock]).encode()).hexdigest()
@@ -41,7 +44,7 @@ PYTHON
 
 check() {
   local lock stale=0
-  for lock in requirements.lock requirements-dev.lock requirements-uv.lock; do
+  for lock in requirements{,-bot,-dev,-uv}.lock; do
     if [[ $(head -n 1 "$root/$lock") != "$(first_line "$lock")" ]]; then
       printf '%s is stale: pyproject.toml asks for other packages; run scripts/lock.sh\n' "$lock" >&2
       stale=1
@@ -68,7 +71,9 @@ write() {
   trap 'rm -rf -- "$scratch"' EXIT
   cd -- "$root"
   compile requirements.lock pyproject.toml
-  compile requirements-dev.lock pyproject.toml --group dev --constraint requirements.lock
+  compile requirements-bot.lock pyproject.toml --extra bot --constraint requirements.lock
+  compile requirements-dev.lock pyproject.toml --extra bot --group dev \
+    --constraint requirements-bot.lock
   printf 'uv\n' >"$scratch/uv.in"
   compile requirements-uv.lock "$scratch/uv.in" --constraint requirements-dev.lock
 }

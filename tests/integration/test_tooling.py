@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-uv.lock")
+LOCKS = (
+    "requirements.lock",
+    "requirements-bot.lock",
+    "requirements-dev.lock",
+    "requirements-uv.lock",
+)
 
 
 def write(path: Path, text: str, *, executable: bool = False) -> Path:
@@ -58,16 +63,24 @@ def test_the_locks_belong_to_the_project_file(checkout: Path) -> None:
     assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, "", "")
 
 
-def test_a_new_runtime_dependency_makes_both_locks_stale(checkout: Path) -> None:
+def test_a_new_runtime_dependency_makes_its_locks_stale(checkout: Path) -> None:
     """Each is named, with the command that renews it; the installer's lock stays good."""
     project = checkout / "pyproject.toml"
     write(project, project.read_text("utf-8").replace('  "rich', '  "attrs",\n  "rich'))
     outcome = run(checkout / "scripts" / "lock.sh", "--check")
     assert outcome.returncode == 1
-    first, second = outcome.stderr.splitlines()
-    assert first.startswith("requirements.lock is stale")
-    assert second.startswith("requirements-dev.lock is stale")
-    assert "run scripts/lock.sh" in first
+    said = outcome.stderr.splitlines()
+    assert [line.partition(" ")[0] for line in said] == list(LOCKS[:3])
+    assert all("is stale" in line and "run scripts/lock.sh" in line for line in said)
+
+
+def test_a_new_dependency_of_the_server_leaves_the_action_as_it_is(checkout: Path) -> None:
+    """The lock that the action installs is not stale."""
+    project = checkout / "pyproject.toml"
+    write(project, project.read_text("utf-8").replace('  "psycopg', '  "attrs",\n  "psycopg'))
+    outcome = run(checkout / "scripts" / "lock.sh", "--check")
+    said = outcome.stderr.splitlines()
+    assert [line.partition(" ")[0] for line in said] == [LOCKS[1], LOCKS[2]]
 
 
 def test_a_lock_that_lost_its_origin_is_stale(checkout: Path) -> None:
@@ -79,14 +92,15 @@ def test_a_lock_that_lost_its_origin_is_stale(checkout: Path) -> None:
 
 
 def test_every_pin_has_a_hash_and_the_dev_lock_repeats_the_runtime_pins() -> None:
-    """A runtime environment and a dev environment run the same releases."""
+    """The action, the bot's server and a dev environment run the same releases."""
     pins = {}
     for lock in LOCKS:
         text = (ROOT / lock).read_text("utf-8").replace("\\\n", "")
         lines = [line for line in text.splitlines() if not line.startswith("#")]
         assert all("==" in line and "--hash=sha256:" in line for line in lines)
         pins[lock] = {line.split()[0] for line in lines}
-    assert pins["requirements.lock"] < pins["requirements-dev.lock"]
+    assert pins["requirements.lock"] < pins["requirements-bot.lock"]
+    assert pins["requirements-bot.lock"] < pins["requirements-dev.lock"]
     assert pins["requirements-uv.lock"] < pins["requirements-dev.lock"]
 
 

@@ -238,11 +238,13 @@ def calls_of(text: str) -> Iterator[list[str]]:
 def unknown_parts(text: str) -> Iterator[str]:
     """Each command or flag of a call in a text that the command line does not have."""
     for program, *words in calls_of(text):
-        names = list(itertools.takewhile(re.compile("[a-z]+").fullmatch, words))[:2]
-        path = "run" if program == "./test.sh" else " ".join(names)
-        path = path if path in HELPS else " ".join(names[:1])
+        names = list(itertools.takewhile(re.compile("[a-z]+").fullmatch, words))[:3]
+        known_paths = (" ".join(names[:count]) for count in (3, 2, 1))
+        path = next((one for one in known_paths if one in HELPS), " ".join(names[:1]))
+        path = "run" if program == "./test.sh" else path
         is_message = path not in HELPS and len(names) > 1  # such as "routing-action runs on"
-        if path not in HELPS or ("\nCommands:\n" in HELPS[path] and names[1:]):
+        is_part = len(names) > len(path.split())
+        if path not in HELPS or ("\nCommands:\n" in HELPS[path] and is_part):
             if not is_message:
                 yield " ".join(names)
             continue

@@ -13,7 +13,7 @@ COMMANDS = {
     "baseline": "Check the baseline, or update it from results.",
     "cases": "Check a case file, start one, or add a case.",
     "providers": "List the agent CLIs that are known, and check them.",
-    "bot": "Try the reporting bot on a payload; nothing is sent.",
+    "bot": "Try the reporting bot on a payload, or run its server.",
     "schema": "Print the JSON Schema of a file format.",
 }
 """The commands in the order of a user's work, each with its one sentence."""

@@ -1,4 +1,4 @@
-"""`routing-action bot`: tries the bot on a payload, without GitHub."""
+"""`routing-action bot`: tries the bot on a payload, without GitHub; the server is `bot_server`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from routing_action.cli.bot_server import COMMANDS
 from routing_action.cli.options import format_option, path_option
 from routing_action.errors import DocumentError, ExitCode
 from routing_action.files.documents import decode_text, find_fault, name_field, read_bytes
@@ -20,9 +21,13 @@ from routing_action.github.context import MAX_EVENT_BYTES, Context
 _REPORT = "delta.json"
 
 
-@click.group("bot", short_help="Try the bot on a payload; nothing is sent.")
+@click.group("bot", short_help="Try the reporting bot, or run its server.")
 def command() -> None:
     """Commands of the reporting bot, which answers `/routing ...` in pull requests."""
+
+
+for _one in COMMANDS:
+    command.add_command(_one)
 
 
 @command.command("try", short_help="Show what the bot would do about a payload.")

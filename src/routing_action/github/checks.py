@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -89,3 +89,18 @@ def cut_bytes(text: str, limit: int) -> str:
     """The longest beginning of a text that has at most `limit` bytes of UTF-8."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= limit else data[:limit].decode("utf-8", "ignore")
+
+
+def offer_actions(
+    repository: Repository, check_run_id: int, actions: Sequence[Mapping[str, str]]
+) -> None:
+    """Put buttons on a check run, in place of those that it had; at most three.
+
+    Only the App that made the check run can, and hears of who presses them.
+    """
+    with asking("put buttons on the check run", "checks: write"):
+        repository.requester.requestJsonAndCheck(
+            "PATCH",
+            f"{repository.url}/check-runs/{check_run_id}",
+            input={"actions": [dict(one) for one in actions]},
+        )

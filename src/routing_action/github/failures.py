@@ -78,8 +78,13 @@ def _describe(what: str, permission: str, error: GithubException) -> ApiError:
     # Source: GitHub's "Rate limits for the REST API", "Exceeding the rate limit".
     is_used_up = bool(after) or headers.get("x-ratelimit-remaining") == "0"
     is_limit = is_used_up or "rate limit" in message.lower()
+    pause = float(after) if after.isdecimal() else 0.0
     if status == 429 or (status == 403 and is_limit):
-        return ApiError(f"cannot {what}: the rate limit is used up", status=status, remedy=LATER)
+        reset = str(headers.get("x-ratelimit-reset", ""))
+        if not pause and reset.isdecimal():
+            pause = max(0.0, float(reset[:12]) - time.time())
+        cause = f"cannot {what}: the rate limit is used up"
+        return ApiError(cause, status=status, remedy=LATER, retry_after=pause or 60.0)
     is_forbidden = status == 403 and not _STATE.search(message)
     if is_forbidden or (status == 404 and permission.endswith("write")):
         return PermissionMissingError(what, permission, status=status)
@@ -87,7 +92,7 @@ def _describe(what: str, permission: str, error: GithubException) -> ApiError:
         cause = f"cannot {what}: the token is not valid"
         return ApiError(cause, status=401, remedy="pass `github.token` as token")
     cause = f"cannot {what}: GitHub answered {status}{f': {message}' if message else ''}"
-    return ApiError(cause, status=status, retry_after=float(after) if after.isdecimal() else 0.0)
+    return ApiError(cause, status=status, retry_after=pause)
 
 
 def write_once(

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.fakes.github.answers import Answer
+from tests.fakes.github.apps import AppState
 from tests.fakes.github.artifacts import Storage
 from tests.fakes.github.description import Operation, load_description
 from tests.fakes.github.operations import NEEDS, BotState, repository_name
@@ -74,7 +75,7 @@ _NEEDS = {
 
 
 @dataclass
-class Repository(BotState):
+class Repository(BotState, AppState):
     """One repository; `requests` are all that came, `violations` what GitHub would not know.
 
     `api_url` is set where it is served; `waits` is for the seconds that a client would have waited.
@@ -161,8 +162,9 @@ class Repository(BotState):
         body: Any,
         token: str,
     ) -> Answer:
-        who = self.tokens.get(token)
-        if who is None:
+        is_apps = operation.id.startswith("apps/")
+        who = Token() if is_apps and self.is_app(token) else self.tokens.get(token)
+        if who is None or (is_apps and not self.is_app(token)):
             return Answer(401, {"message": "Bad credentials"})
         if not _may(who, operation.id):
             return Answer(403, {"message": "Resource not accessible by integration"})
