@@ -61,8 +61,9 @@ def test_the_description_that_took_a_prompt_is_shown_before_and_after(change: Pu
     assert f"This change edits the description of `writing-notes` (`{WRITING_FILE}`):" in comment
     assert "```diff\n- Summarise changes for a customer.\n+ Announcement of merged" in comment
     assert "This change does not edit `deploying`." in comment
-    assert "**Do now**: say in the description of `deploying` (`.claude/skills/dep" in comment
-    assert "prompts such as “`Bring the billing service to production tonight`”" in comment
+    assert "take back or narrow what this change adds to the description of" in comment
+    assert "`deploying` (`.claude/skills/deploying/SKILL.md`)" in comment
+    assert "“`Bring the billing service to production tonight`”" in comment
 
 
 @pytest.mark.parametrize(

@@ -182,12 +182,19 @@ class Blocks:
 def _name_error(row: DeltaEntry) -> str:
     """What stopped a pair; a missing CLI without the remedies, which the run said at its start."""
     error = row.error or ""
-    return error.partition("; ")[0] if row.failure_kind == Outcome.CLI_MISSING else error
+    return error.partition("; ")[0] if _is_ours(row) else error
 
 
 def _find_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry]) -> str:
     """What to do; "" where the harness did not start a unit, and its error says what to do."""
-    if row.failure_kind == Outcome.CLI_MISSING and "; " in (row.error or ""):
+    if _is_ours(row):
         return f"{own_program()} providers doctor --agents {shlex.quote(row.agent)}"
     is_said = row.failure_kind == Outcome.NOT_RUN and "; " in (row.error or "")
     return "" if is_said else find_fix(delta, row, group)
+
+
+def _is_ours(row: DeltaEntry) -> bool:
+    """True where the harness found no CLI, and its error ends with what to do."""
+    error = row.error or ""
+    is_told = error.startswith("`") and "; " in error
+    return row.failure_kind == Outcome.CLI_MISSING and is_told
