@@ -62,7 +62,7 @@ def test_a_red_pull_request_is_red_after_all_is_posted_and_a_rerun_leg_turns_it_
         assert f'"{row["case_id"]}"' in "".join(lines[row["line"] - 1 : row["line"] + 1])
         place = f"file=cases.json,line={row['line']}"
         assert error.startswith(f"{place},title={row['kind']}%3A {row['case_id']} on codex::")
-        assert f"cases.json:{row['line']}: {row['case_id']} on codex: {row['why']}" in error
+        assert f"cases.json:{row['line']}: {row['case_id']} on codex: wanted " in error
     assert "REGRESSION codex:author-first-case" in log
     assert "comment: https://github.example/octo/demo/pull/7#issuecomment-" in log
     assert "report: https://github.com/octo/demo/actions/runs/1/artifacts/" in log
