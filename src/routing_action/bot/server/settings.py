@@ -14,7 +14,7 @@ from routing_action.files.documents import find_fault, parse_toml, read_bytes
 from routing_action.files.nearest import suggest
 
 PREFIX = "ROUTING_BOT_"
-GUIDE = "see docs/how-to/run-the-bot-server.md"
+GUIDE = "see the page how-to/run-the-bot-server.md"
 
 _MAX_BYTES = 2**16
 _MAX_SECRET_BYTES = 2**14
