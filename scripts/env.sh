@@ -51,7 +51,8 @@ set_up() ( # one at a time; the runtime's is added to, since a command may be ru
   is_made runtime "$2" || rm -rf -- "$2"
   output=$({ mkdir -p "$2/routing-action" && "$python" -I -m venv --without-pip "$2" &&
     install_packages "$@" "$python" && entry_point "$2" >"$2/bin/routing-action" &&
-    chmod +x "$2/bin/routing-action" && cd "$2"/lib/python3*/site-packages &&
+    "$python" -I -c 'import os, sys; os.chmod(sys.argv[1], 0o755)' "$2/bin/routing-action" &&
+    cd "$2"/lib/python3*/site-packages &&
     echo "$ROUTING_ACTION_ROOT/src" >source.pth &&
     describe "$@" >"$2/routing-action/$1.stamp"; } 2>&1) ||
     fail_setup "it could not be made: $output" 'its folder must be writable, a registry reachable'

@@ -49,7 +49,7 @@ def test_the_page_of_a_pair_shows_what_the_change_did_to_its_skills(
         for expected in (
             "Wanted: foo, edited by this change in .claude/skills/foo/SKILL.md",
             "Took the prompt: taker in .claude/skills/taker/SKILL.md Use for any gadget.",
-            "Fix: say in the description of foo (.claude/skills/foo/SKILL.md)",
+            "in the description of foo (.claude/skills/foo/SKILL.md)",
             "Please check the blue gadget and write what is needed.",
         ):
             assert expected in text

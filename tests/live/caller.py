@@ -151,8 +151,12 @@ def _make_project(project: Path) -> None:
     (project / ".agents" / "skills").symlink_to("../.claude/skills")
     (project / "README.md").write_text("# A project\n", encoding="utf-8")
     git(project, "init", "--quiet", "--initial-branch=main")
-    for name in ("cases.json", "provider-baseline.json"):
-        (project / name).write_text(f'{{"cases": ["{ANSWER_KEY}"]}}\n', encoding="utf-8")
+    entry = f'{{"expected_status": "pass", "reason": "{ANSWER_KEY}"}}'
+    for name, text in (
+        ("cases.json", f'{{"cases": ["{ANSWER_KEY}"]}}'),
+        ("provider-baseline.json", f'{{"answer-key": {{"claude": {entry}}}}}'),
+    ):
+        (project / name).write_text(f"{text}\n", encoding="utf-8")
         git(project, "add", "--all")
         git(project, "commit", "--quiet", "-m", f"Add {name} with {ANSWER_KEY}")
 

@@ -14,7 +14,8 @@ from tests.rendering.oracle import Oracle
 from tests.rendering.pages import WIDTHS, show_comment
 from tests.rendering.samples import PLACE, SAMPLES
 
-pytestmark = pytest.mark.slow
+# A browser keeps its worker from running other loops, so all tests with one share it.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser")]
 
 # The width of each column in characters, of tables in sight, and how far something is too wide.
 _MEASURE = """() => {
