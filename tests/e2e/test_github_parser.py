@@ -79,7 +79,11 @@ def test_github_finds_nothing_in_the_documented_workflows(
         ("command: aggregate", "comand: aggregate", "Invalid action input 'comand'"),
         ("toJSON(needs)", "toJSON(need)", "Unrecognized named-value: 'need'"),
         ("cancelled()", "canceled()", "Unrecognized function: 'canceled'"),
-        ("needs: measure", "needs: mesure", "Job 'gate' depends on unknown job 'mesure'"),
+        (
+            "needs: [plan, measure]",
+            "needs: [plan, mesure]",
+            "Job 'gate' depends on unknown job 'mesure'",
+        ),
         ("permissions: {}", "permissions: {x: read}", "Unexpected value 'x'"),
     ],
 )
