@@ -1,4 +1,4 @@
-"""One browser for all files of this folder."""
+"""A browser for each test: while one runs, its worker can run no other event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.browser.chromium import start_browser
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
     with start_browser() as found:
         yield found

@@ -42,7 +42,7 @@ def oracle() -> Iterator[Oracle]:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
     with start_browser() as running:
         yield running
