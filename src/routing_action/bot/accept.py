@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from routing_action.bot.rerun import find_unknown
-from routing_action.bot.work import Answer, Work, refuse
+from routing_action.bot.work import Answer, Work, refuse, refuse_old
 from routing_action.corpus.baseline import Baseline, BaselineEntry, Status, find_entry
 from routing_action.corpus.naming import fold
 from routing_action.gate.baselines import parse_baseline, render_baseline
@@ -32,10 +32,7 @@ def accept(work: Work) -> Answer:
     if delta is None or report.marker is None:
         return refuse(report.problem)
     if report.marker.sha != work.head:
-        return refuse(
-            f"the report is of {report.marker.sha[:12]}, and the head is {work.head[:12]}",
-            "wait for the run of the head to report; `/routing status` shows it",
-        )
+        return refuse_old(work, report.marker.sha)
     if len(reason) > _LONGEST_REASON or not reason.isprintable():
         return refuse("the reason is too long, or holds signs that cannot be shown")
     rows = _choose(delta, work)
@@ -58,9 +55,7 @@ def accept(work: Work) -> Answer:
 def _choose(delta: Delta, work: Work) -> Sequence[DeltaEntry] | Answer:
     """The rows that can be accepted; what is wrong with the names, or that there is nothing."""
     command = work.command
-    refusal = find_unknown(command.case_ids, (row.case_id for row in delta.rows), "case")
-    refusal = refusal or find_unknown(command.agents, (row.agent for row in delta.rows), "agent")
-    if refusal:
+    if refusal := find_unknown(command, [(row.case_id, row.agent) for row in delta.rows]):
         return refuse(refusal)
     cases, agents = set(map(fold, command.case_ids)), set(map(fold, command.agents))
     rows = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from routing_action.bot.commands import Scope
+from routing_action.bot.commands import Command, Scope
 from routing_action.bot.last_report import LastReport
-from routing_action.bot.work import Answer, Work, refuse
+from routing_action.bot.work import Answer, Work, refuse, refuse_old
 from routing_action.corpus.baseline import Pair
 from routing_action.corpus.naming import fold
 from routing_action.files.nearest import suggest
@@ -33,10 +33,7 @@ def rerun(work: Work) -> Answer:
     if delta is None or report.marker is None:
         return refuse(report.problem, "push a commit, or start the workflow on its page")
     if report.marker.sha != work.head:
-        return refuse(
-            f"the report is of {report.marker.sha[:12]}, and the head is {work.head[:12]}",
-            "wait for the run of the head to report; `/routing status` shows it",
-        )
+        return refuse_old(work, report.marker.sha)
     if command.scope is Scope.FAILED and not command.trials and _has_lost_legs(delta):
         return _rerun_jobs(work, report)
     pairs = _choose(delta, work)
@@ -94,9 +91,7 @@ def _choose(delta: Delta, work: Work) -> Sequence[Pair] | Answer:
     command = work.command
     known = [(row.case_id, row.agent) for row in delta.rows if row.kind is not DeltaKind.REMOVED]
     known += [(one.case_id, one.agent) for one in delta.left_out]
-    refusal = find_unknown(command.case_ids, (pair[0] for pair in known), "case")
-    refusal = refusal or find_unknown(command.agents, (pair[1] for pair in known), "agent")
-    if refusal:
+    if refusal := find_unknown(command, known):
         return refuse(refusal)
     failed = {(row.case_id, row.agent) for row in delta.rows if row.gates}
     cases, agents = set(map(fold, command.case_ids)), set(map(fold, command.agents))
@@ -117,8 +112,14 @@ def _choose(delta: Delta, work: Work) -> Sequence[Pair] | Answer:
     return chosen
 
 
-def find_unknown(names: Iterable[str], known: Iterable[str], noun: str) -> str:
-    """What is wrong with the first name that is not known; "" where all are."""
+def find_unknown(command: Command, known: Sequence[Pair]) -> str:
+    """What is wrong with the first case or agent that the command names; "" where all are known."""
+    case_ids, agents = (pair[0] for pair in known), (pair[1] for pair in known)
+    refusal = _find_unknown(command.case_ids, case_ids, "case")
+    return refusal or _find_unknown(command.agents, agents, "agent")
+
+
+def _find_unknown(names: Iterable[str], known: Iterable[str], noun: str) -> str:
     spelled = dict.fromkeys(known)
     folded = {fold(one) for one in spelled}
     for name in names:

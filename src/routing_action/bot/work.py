@@ -64,3 +64,11 @@ Handler: TypeAlias = Callable[[Work], Answer]
 def refuse(cause: str, remedy: str = "") -> Answer:
     """A command that is not obeyed: sentences without a full stop."""
     return Answer("refused", {"cause": cause, "remedy": remedy}, ok=False)
+
+
+def refuse_old(work: Work, sha: str) -> Answer:
+    """A command on a report of `sha`, which is not the head."""
+    return refuse(
+        f"the report is of {sha[:12]}, and the head is {work.head[:12]}",
+        "wait for the run of the head to report; `/routing status` shows it",
+    )

@@ -31,6 +31,11 @@ _STOPPED = re.compile(r"not run: .+? was stopped after (?P<kind>\w+) \((?P<error
 """What stands at a pair that was not started, since another one of its agent had failed so."""
 
 
+def without_passing(error: str) -> str:
+    """An error with `#` for its ids, times and amounts, to compare it with another one."""
+    return _PASSING.sub("#", error)
+
+
 def find_shared_cause(delta: Delta, row: DeltaEntry) -> str:
     """What rows with the same cause have in common; "" where a row is to be read by itself.
 
@@ -46,7 +51,7 @@ def find_shared_cause(delta: Delta, row: DeltaEntry) -> str:
     if stopped := _STOPPED.fullmatch(error):
         kind, error = stopped["kind"], stopped["error"]
     story = "" if row.got is Status.INFRA_ERROR else say(describe_cause(row))
-    words = (row.kind, row.got or "", kind, _PASSING.sub("#", error), story)
+    words = (row.kind, row.got or "", kind, without_passing(error), story)
     return "\n".join((*words, str(row.gates), *row.not_alike))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from routing_action.corpus.baseline import Status
@@ -10,13 +9,11 @@ from routing_action.evidence.outcome import Outcome
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
-from routing_action.report.causes import find_edited_taker, find_shared_cause
+from routing_action.report.causes import find_edited_taker, find_shared_cause, without_passing
 from routing_action.report.reasons import describe_cause, say
 
 _SAME_FOR_ALL = (DeltaKind.UNDECLARED, DeltaKind.IMPROVEMENT)
 """Words that alone say all of a pair, and what to do about it."""
-_PASSING = re.compile(r"\b(?=[\w-]*\d)[\w-]{8,}\b|\d+(?:\.\d+)?")
-"""Ids, times and amounts: they differ from one message of a CLI to the next."""
 
 
 def group_by_cause(delta: Delta, rows: Iterable[DeltaEntry]) -> list[list[DeltaEntry]]:
@@ -27,7 +24,7 @@ def group_by_cause(delta: Delta, rows: Iterable[DeltaEntry]) -> list[list[DeltaE
     for row in known:
         agents.setdefault((row.case_id, row.kind), []).append(row.agent)
         if row.got is Status.INFRA_ERROR and row.failure_kind != Outcome.NOT_RUN and row.error:
-            errors.setdefault(row.agent, {})[_PASSING.sub("#", row.error)] = None
+            errors.setdefault(row.agent, {})[without_passing(row.error)] = None
     groups: dict[object, list[DeltaEntry]] = {}
     for row in known:
         own, alike = errors.get(row.agent, {}), agents[row.case_id, row.kind]
@@ -43,7 +40,7 @@ def _cause(row: DeltaEntry, errors: Sequence[str], agents: Sequence[str]) -> obj
     `agents` are those of which the case has the same word: a command for them all names no other.
     """
     if row.got is Status.INFRA_ERROR:
-        error = _PASSING.sub("#", row.error or row.failure_kind or "")
+        error = without_passing(row.error or row.failure_kind or "")
         return ("infra", row.agent, next((one for one in errors if one in error), error))
     if row.kind in _SAME_FOR_ALL:
         return (row.kind, row.gates, row.not_alike, agents, row.got, say(describe_cause(row)))
