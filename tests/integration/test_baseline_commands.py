@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from routing_action.results.batch_folder import render_results
-from routing_action.results.model import UnitResult
+from routing_action.results.model import OfferedSkill, UnitResult
 from tests.support.command_line import ROOT, Finished, Project, loads
 from tests.support.result_rows import make_results, make_row
 
@@ -392,6 +392,24 @@ def test_of_a_folder_of_several_batches_the_newest_of_each_pair_counts(project: 
             generated_at_utc=old)  # fmt: skip
     done = update(project, "--cases", "two")
     assert (done.code, done.stdout.splitlines()[0]) == (0, "+ two claude: pass"), done.stdout
+
+
+def test_a_pair_that_was_measured_before_the_skills_changed_is_not_written(
+    project: Project,
+) -> None:
+    """A rerun of some pairs after an edit of a skill says nothing about the others."""
+    skill = OfferedSkill(
+        name="foo", agents=("claude",), path=".claude/skills/foo", description="Old."
+    )
+    edited = skill.model_copy(update={"description": "New."})
+    for day, case_id, offered in ((1, "two", skill), (2, "one", edited)):
+        measure(project, *numbered({"case_id": case_id}), folder=f"batch/{day}",
+                generated_at_utc=f"2026-01-0{day}T00:00:00.000Z",
+                skills=(offered,))  # fmt: skip
+    done = update(project)
+    told = "! two claude: rejected: measured before the skills changed; run it again"
+    assert (done.code, done.stdout.splitlines()[0]) == (1, told), done.stdout
+    assert text_of(project) == ONE
 
 
 def test_an_unknown_case_is_named_whatever_else_is_wrong(project: Project) -> None:

@@ -70,14 +70,16 @@ class Wishes:
 def plan_update(
     measurement: Measurement, baseline: Baseline, wishes: Wishes, pairs: Collection[Pair]
 ) -> list[Step]:
-    """The steps for the chosen pairs."""
+    """The steps for the chosen pairs; nothing is written of one that was measured too early."""
     known = replace(wishes, corpora=measurement.corpora)
-    measured = measurement.pairs
-    steps = [
-        _step(find_entry(baseline, pair), measured[pair], known)
-        for pair in measured.keys() & set(pairs)
-    ]
-    return [step for step in steps if step is not None]
+    steps = []
+    for pair in measurement.pairs.keys() & set(pairs):
+        step = _step(find_entry(baseline, pair), measurement.pairs[pair], known)
+        if step is not None and step.entry is not None and pair in measurement.stale:
+            step = Step(pair, Sign.REJECTED, f"{measurement.stale[pair]}; run it again")
+        if step is not None:
+            steps.append(step)
+    return steps
 
 
 def plan_removal(
