@@ -353,6 +353,7 @@ def run_and_kill(place: Place, what: str, first: int, lines: int) -> list[Any]:
     return [json.loads(line) for line in said if line.endswith("\n")]
 
 
+@pytest.mark.slow
 def test_a_kill_loses_nothing_that_was_acknowledged(place: Place) -> None:
     """Three times in the middle of putting and of handling; what was begun comes again."""
     acknowledged: set[str] = set()

@@ -24,7 +24,7 @@ from routing_action.errors import DocumentError
 from routing_action.gate.baselines import parse_baseline
 from routing_action.gate.deltas import read_delta
 from routing_action.results.read import read_batches, read_results
-from routing_action.run.replay.replay_agent import MalformedError, parse_script
+from routing_action.run.replay.recordings import read_script
 from tests.support.builders import SKILLS
 from tests.support.command_line import run_command
 from tests.support.comment_table import MEANT, SEEN
@@ -103,7 +103,11 @@ def _documents(folder: Path) -> Iterator[Target]:
     yield Target("delta", (delta,), _only(_from_file(folder, read_delta)))
     own = _only(_from_file(folder, read_routing_file))
     yield Target("routing.toml", (DESCRIPTION.encode(),), own)
-    yield Target("replay script", _contents(scripts) or (b"{}",), _replay_script)
+    yield Target(
+        "replay script",
+        _contents(scripts) or (b"{}",),
+        _only(_from_file(folder, read_script)),
+    )
     skills = _contents(list(ROOT.glob(".claude/skills/*/SKILL.md")))
     yield Target("skill file", skills, _only(lambda data: parse_skill_file("x", Path("x"), data)))
     yield Target("shell command", _commands(), lambda data, _: _take(reads_of(_text(data))))
@@ -132,13 +136,6 @@ def _commands_of_a_comment(data: bytes, chance: random.Random) -> None:
     fence = "`" * (body.count("`") + 3)
     if parse_comment(f"{fence}\n{body}\n{fence}"):
         raise AssertionError("a command in a fence")
-
-
-def _replay_script(data: bytes, chance: random.Random) -> None:
-    try:
-        parse_script(data)
-    except MalformedError as error:
-        str(error).encode("utf-8", "replace")
 
 
 def _from_file(folder: Path, read: Callable[[Path], object]) -> Callable[[bytes], object]:

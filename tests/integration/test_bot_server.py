@@ -60,6 +60,7 @@ def test_a_webhook_becomes_a_reply(hub: Repository, server: Server) -> None:
     assert server.stop() == 0
 
 
+@pytest.mark.slow
 def test_logs_are_json_and_hold_no_secret(hub: Repository, server: Server) -> None:
     """Neither tokens, nor the webhook's secret, nor what people wrote, also where things fail."""
     hub.faults.append(Fault("pulls/get", 403, message="Resource not accessible"))
@@ -104,6 +105,7 @@ def _ended(hub: Repository) -> int:
     return sum("state=done" in body for body in hub.bodies())
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_gives_back_what_runs(hub: Repository, tmp_path: Path) -> None:
     """It does not wait for longer than its grace, and the next one handles it."""
     config = write_config(tmp_path / "short", hub.api_url, grace_seconds=0.1)
@@ -129,6 +131,7 @@ def test_a_server_that_ends_gives_back_what_runs(hub: Repository, tmp_path: Path
     assert len(replies(hub)) == 1
 
 
+@pytest.mark.slow
 def test_what_was_missed_is_asked_for_again(hub: Repository, config: Path) -> None:
     """Only what no attempt brought, of events that are handled, since the last known one."""
     queue = open_queue(str(config.parent / "queue.db"))
@@ -151,6 +154,7 @@ def test_what_was_missed_is_asked_for_again(hub: Repository, config: Path) -> No
     assert hub.asked_again == [4, 9]
 
 
+@pytest.mark.slow
 def test_a_second_server_leaves_the_queue_alone(server: Server, config: Path) -> None:
     """It says what to do, and does not start."""
     assert server.get("/healthz")[0] == 200
@@ -160,6 +164,7 @@ def test_a_second_server_leaves_the_queue_alone(server: Server, config: Path) ->
     assert "PostgreSQL" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(server: Server, tmp_path: Path) -> None:
     """With the settings that change it."""
     port = int(server.url.split(":")[2].partition("/")[0])

@@ -64,6 +64,7 @@ def test_the_same_cases_give_the_same_rows(project: Project) -> None:
     assert (batch / "results.json").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["replay", "replay-red"])
 def test_a_replayed_batch_of_every_agent_is_judged_as_it_was(project: Project, name: str) -> None:
     """Each agent's reader and each kind of end."""

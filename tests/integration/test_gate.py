@@ -431,6 +431,7 @@ REPLAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", REPLAYS)
 def test_both_replays_end_with_their_delta(folder: str, tmp_path: Path) -> None:
     """./test.sh --replay is green; the red set is red and names each row once, in 80 columns."""

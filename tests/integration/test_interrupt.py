@@ -61,6 +61,7 @@ def test_a_signal_ends_the_batch_in_order(field: Field, number: signal.Signals) 
     check_whole(running, 3)
 
 
+@pytest.mark.slow
 def test_githubs_order_of_signals_loses_nothing(field: Field) -> None:
     """SIGINT, SIGTERM 7.5 s later, SIGKILL after 2.5 more, against agents that ignore SIGTERM."""
     running = busy(field, "stubborn", "stubborn")

@@ -43,6 +43,7 @@ def program(tmp_path: Path) -> Path:
     return venv / "bin" / "routing-action"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("here", [".", "sub"])
 def test_a_command_of_a_clones_own_program_works_when_pasted(program: Path, here: str) -> None:
     """It is named by its path from where the person stands."""

@@ -49,6 +49,7 @@ def recorded_files(project: Project) -> list[str]:
     return sorted(path.name for path in (project.root / "my recordings" / "claude").iterdir())
 
 
+@pytest.mark.slow
 def test_a_replay_of_what_was_recorded_reaches_the_same_verdicts(project: Project) -> None:
     """Passes, failures, infra errors, time-outs and trials alike; what was masked stays masked."""
     measured = project.run("--timeout-seconds", "2", "--trials", "2")

@@ -168,6 +168,7 @@ def test_g5_a_case_with_another_id_is_removed_and_new(change: PullRequest) -> No
     ]
 
 
+@pytest.mark.slow
 def test_g5_many_new_cases_do_not_push_an_edited_one_out(change: PullRequest) -> None:
     """A flood is counted; the edit stands before it, with its values."""
     flood = [

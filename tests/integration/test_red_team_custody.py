@@ -191,6 +191,7 @@ def kill_leg(change: PullRequest) -> Job:
     return job
 
 
+@pytest.mark.slow
 def test_a_killed_leg_hands_over_what_had_ended(change: PullRequest) -> None:
     """What it left running is ended, and its results are marked as incomplete."""
     change.propose(sleeping(change))

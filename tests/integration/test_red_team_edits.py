@@ -264,6 +264,7 @@ def test_g7_edits_that_were_undone_after_the_run_are_named(change: PullRequest) 
     assert "measured in a checkout with uncommitted" in change.judge().text("comment.md")
 
 
+@pytest.mark.slow
 def test_g18_many_new_skills_hide_no_edited_one(change: PullRequest) -> None:
     """What was edited stands before what is new."""
     flood = {

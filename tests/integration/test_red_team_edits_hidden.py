@@ -55,6 +55,7 @@ def test_g7_templates_are_those_of_the_base_commit(change: PullRequest) -> None:
     assert "As it is.\n" not in posted.stdout
 
 
+@pytest.mark.slow
 def test_g7_many_edits_are_counted_and_named(change: PullRequest) -> None:
     """What matters most stands first; the check, the page and delta.json hold all."""
     flood = {f".claude/skills/a{number:03}/x.md": f"{number}\n" * 50 for number in range(600)}

@@ -15,7 +15,7 @@ import pytest
 
 from routing_action.errors import DocumentError, UsageError
 from routing_action.run.replay.recordings import ReplaySet
-from routing_action.run.replay.replay_agent import parse_pace, read_script, replay
+from routing_action.run.replay.replay_agent import parse_pace, read_facts, replay
 
 ALL_BYTES = bytes(range(256)) * 300 + b"no newline at the end"
 
@@ -161,7 +161,7 @@ def test_the_agent_can_be_started_as_a_module(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["--recording", "nowhere", "p"], b"there is no recording at nowhere.stdout"),
-        (["--recording", "bad", "p"], b"exit_code: must be"),
+        (["--recording", "bad", "p"], b"replay agent: "),
         (["--recording", "good", "--speed", "-1", "p"], b"--speed -1"),
         (["p"], b"there is no recording"),
     ],
@@ -171,7 +171,7 @@ def test_an_agent_without_a_usable_recording_ends_like_a_missing_program(
 ) -> None:
     """Exit code 127, with the reason on stderr."""
     record(tmp_path, "good")
-    record(tmp_path, "bad", exit_code=999)
+    (tmp_path / "bad.json").write_text("{")
     start = [sys.executable, "-m", "routing_action.run.replay.replay_agent"]
     done = subprocess.run([*start, *arguments], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 127
@@ -187,7 +187,7 @@ def test_the_agent_s_own_steps_give_the_same_bytes(
     (tmp_path / "one.stderr").write_bytes(b"warning")
     stem = str(tmp_path / "one")
     started = time.monotonic()
-    replay(stem, read_script(stem), parse_pace("1"))
+    replay(stem, read_facts(stem), parse_pace("1"))
     assert time.monotonic() - started >= 0.02
     assert capfdbinary.readouterr() == (b"abcdef", b"warning")
 
@@ -198,10 +198,10 @@ def test_a_recording_of_stderr_alone_is_one(
     """A run may have printed nothing on stdout."""
     (tmp_path / "one.stderr").write_bytes(b"warning")
     stem = str(tmp_path / "one")
-    replay(stem, read_script(stem), 0)
+    replay(stem, read_facts(stem), 0)
     assert capfdbinary.readouterr() == (b"", b"warning")
     with pytest.raises(FileNotFoundError, match="no recording"):
-        read_script(str(tmp_path / "two"))
+        read_facts(str(tmp_path / "two"))
 
 
 # --- the set ------------------------------------------------------------------------------------
@@ -270,19 +270,34 @@ def test_an_empty_set_is_refused(tmp_path: Path) -> None:
         ReplaySet(tmp_path)
 
 
-def test_a_malformed_recording_is_named_with_its_field_and_line(tmp_path: Path) -> None:
-    """Before anything is started."""
-    record(tmp_path, "claude/one", exit_code="0")
-    with pytest.raises(DocumentError, match="must be int") as caught:
+@pytest.mark.parametrize(
+    ("text", "field", "line"),
+    [
+        ("[]", "", 1),
+        ("{\n\n!", "", 3),
+        ('{\n"exitcode": 1}', "exitcode", 2),
+        ('{"exit_code": true}', "exit_code", 1),
+        ('{"exit_code": "1"}', "exit_code", 1),
+        ('{"exit_code": 256}', "exit_code", 1),
+        ('{"exit_code": -19}', "exit_code", 1),
+        ('{"duration_s": -1}', "duration_s", 1),
+        ('{"hang": 1}', "hang", 1),
+        ('{"model": null}', "model", 1),
+        ('{"timings": [[0, 1],\n["0", 1]]}', "timings[1][0]", 2),
+        ('{"timings": [[0, -1]]}', "timings[0][1]", 1),
+    ],
+)
+def test_a_malformed_recording_is_named_with_its_field_and_line(
+    tmp_path: Path, text: str, field: str, line: int
+) -> None:
+    """A typing error in a recording must not replay something else: nothing is started."""
+    record(tmp_path, "claude/one")
+    file = tmp_path / "claude/one.json"
+    file.write_text(text)
+    with pytest.raises(DocumentError) as caught:
         ReplaySet(tmp_path)
-    assert (caught.value.file, caught.value.field) == (
-        str(tmp_path / "claude/one.json"),
-        "exit_code",
-    )
-    (tmp_path / "claude/one.json").write_text("{\n\n!")
-    with pytest.raises(DocumentError, match="is not valid JSON") as caught:
-        ReplaySet(tmp_path)
-    assert caught.value.line == 3
+    assert (caught.value.file, caught.value.field, caught.value.line) == (str(file), field, line)
+    assert caught.value.remedy
 
 
 def test_a_link_that_leaves_the_set_is_refused(tmp_path: Path) -> None:
@@ -298,5 +313,5 @@ def test_a_json_that_is_a_folder_is_named(tmp_path: Path) -> None:
     """Whatever stands there, it is an error with a file's name."""
     record(tmp_path, "claude/one")
     (tmp_path / "claude/one.json").mkdir()
-    with pytest.raises(DocumentError, match="could not be read"):
+    with pytest.raises(DocumentError, match="this is a folder"):
         ReplaySet(tmp_path)

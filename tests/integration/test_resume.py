@@ -63,11 +63,13 @@ def check_moments(field: Field, units: int, moments: int, seed: int) -> None:
         assert finished.results["batch_run_id"] == finished.artifacts.name
 
 
+@pytest.mark.slow
 def test_a_killed_batch_goes_on_as_if_it_had_not_been(field: Field) -> None:
     """Killed at three moments: the same results, and nothing that had ended ran twice."""
     check_moments(field, 12, 3, seed=1)
 
 
+@pytest.mark.slow
 def test_the_next_ordinary_run_points_to_a_killed_batch(field: Field) -> None:
     """Once it was gone on with, nothing is said any more."""
     field.write_cases("load", "slow")

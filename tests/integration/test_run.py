@@ -112,6 +112,7 @@ def peak_overlap(stamps: Path) -> int:
     return peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "variable", "expected"),
     [((), "", 4), ((), "2", 2), (("--max-parallel", "3"), "2", 3)],

@@ -91,10 +91,12 @@ def test_without_a_cli_the_cause_stands_there_once_for_each_agent(
     assert "  rerun    ./test.sh --agents claude\n" in done.stdout
 
 
-REPLAYS = ("tests/recordings/replay", "tests/recordings/replay-red")
+RED = "tests/recordings/replay-red"
 
 
-@pytest.mark.parametrize("folder", REPLAYS)
+@pytest.mark.parametrize(
+    "folder", [RED, pytest.param("tests/recordings/replay", marks=pytest.mark.slow)]
+)
 def test_a_terminal_gets_colours_for_headings_and_verdicts(tmp_path: Path, folder: str) -> None:
     """With them no line is wider than the terminal, but for commands on lines of their own."""
     text = on_terminal(tmp_path, f"--replay={folder}", "--no-progress")
@@ -111,6 +113,6 @@ def test_a_terminal_gets_colours_for_headings_and_verdicts(tmp_path: Path, folde
 )
 def test_colours_can_be_declined(tmp_path: Path, variables: Mapping[str, str]) -> None:
     """The words are the same."""
-    text = on_terminal(tmp_path, "--replay", "--no-progress", **variables)
-    assert "gate: Routing is as expected" in text
+    text = on_terminal(tmp_path, f"--replay={RED}", "--no-progress", **variables)
+    assert "gate: Routing gate failed" in text
     assert not SGR.search(text)

@@ -159,6 +159,7 @@ def test_s13_the_remedy_of_an_mcp_server_speaks_of_that_server(scripts: Scripts)
 # ---- waiting for the background
 
 
+@pytest.mark.slow
 def test_s3_a_run_is_not_ended_while_a_background_agent_works(scripts: Scripts) -> None:
     """The result of the first turn is no end, however long the second one takes to come."""
     first = script(INIT, TALK, TASK, RESULT)
@@ -175,6 +176,7 @@ def test_s3_a_run_is_not_ended_while_a_background_agent_works(scripts: Scripts) 
     assert done.column("ended_by") == ["exit", "exit"]
 
 
+@pytest.mark.slow
 def test_s3_a_run_that_is_cut_there_proves_no_absence(scripts: Scripts) -> None:
     """An agent that never ends is ended by the deadline of the unit."""
     text = script(INIT, TALK, TASK, RESULT) + "# sleep\n"

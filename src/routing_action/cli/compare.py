@@ -24,11 +24,9 @@ from routing_action.cli.options import (
 )
 from routing_action.cli.place import folder_of, from_here, name_results, program_here
 from routing_action.corpus.baseline import Pair, Status
-from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.program import own_program
-from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.compare_results import Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.deltas import DELTA_FILE
@@ -36,6 +34,7 @@ from routing_action.gate.histories import GitHistory
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
+from routing_action.report.steps import name_source
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.report.terminal.layout import wrap
 from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
@@ -164,7 +163,8 @@ def command(
     if output is not None:
         write_atomically(output, text)
     _write_beside(judged.batches, text)
-    source = _name_source((*folders, *results), judged.cases, Path(delta.baseline.path))
+    named = [Path(from_here(folder_of(path))) for path in (*folders, *results)]
+    source = name_source(delta, named)
     click.echo(text if output_format == "json" else _shown(delta, output_format, source), nl=False)
     if or_exit is not None and results:
         click.echo(f"artifacts: {from_here(results[0].parent)}")
@@ -216,16 +216,6 @@ def _write_beside(batches: Sequence[MeasuredBatch], text: str) -> None:
         write_atomically(folder / DELTA_FILE, text)
     except HarnessError as error:
         click.echo(f"routing-action: warning: {printable(str(error))}", err=True)
-
-
-def _name_source(results: Sequence[Path], cases: Path, baseline: Path) -> str:
-    """What was judged, as options of `baseline update` behind its first --from."""
-    source = " --from ".join(shlex.quote(from_here(folder_of(path))) for path in results)
-    named = (os.path.relpath(cases), os.path.relpath(baseline))
-    if named not in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
-        typed = (shlex.quote(from_here(path)) for path in (cases, baseline))
-        source += " --cases-file {} --baseline {}".format(*typed)
-    return source
 
 
 def _find(names: tuple[str, ...]) -> tuple[str, ...]:

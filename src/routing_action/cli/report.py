@@ -24,12 +24,12 @@ from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import (
     HTML_FILE,
     JUNIT_FILE,
-    name_source,
     render_all,
     write_html_file,
     write_junit_file,
     write_reports,
 )
+from routing_action.report.steps import name_source
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.batch_folder import RESULTS_FILE
 

@@ -127,8 +127,12 @@ class Fault(NamedTuple):
 
 
 def find_fault(error: ValidationError) -> Fault:
-    """The first thing that is wrong; the remedy is "" where the cause says it all."""
-    first = first_error(error)
+    """The first thing that is wrong."""
+    return describe_fault(first_error(error))
+
+
+def describe_fault(first: ErrorDetails) -> Fault:
+    """A fault in words; the remedy is "" where the cause says it all."""
     cause = _SHOULD.sub("must", first["msg"].removeprefix("Value error, "))
     cause, remedy = _PLAIN.get(first["type"], (cause, ""))
     if first["type"] in ("too_long", "string_too_long"):

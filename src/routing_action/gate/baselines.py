@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,7 +27,13 @@ from routing_action.corpus.baseline import (
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import DocumentError
 from routing_action.files.atomic import write_atomically
-from routing_action.files.documents import decode_text, first_error, read_bytes
+from routing_action.files.documents import (
+    decode_text,
+    describe_fault,
+    first_error,
+    name_field,
+    read_bytes,
+)
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import suggest
 from routing_action.files.program import own_program
@@ -192,18 +198,17 @@ def _parse(document: JsonText) -> Entries:
         }
     except ValidationError as error:
         first, every = first_error(error), error.errors(include_url=False)
-    line, field, cause, remedy = _locate(document, first)
+    fault = _locate(document, first)
     others = {one["loc"][:2]: one for one in reversed(every)}  # of each entry the first
     others.pop(first["loc"][:2], None)
-    for other in [*reversed(others.values())][:_MOST_FAULTS]:
-        own_line, own_field, own_cause, _ = _locate(document, other)
-        cause += f"; also line {own_line}, field {own_field}: {own_cause}"
+    told = (_locate(document, one) for one in [*reversed(others.values())][:_MOST_FAULTS])
+    more = "".join(f"; also line {one.line}, field {one.field}: {one.cause}" for one in told)
     raise DocumentError(
-        cause,
+        fault.cause + more,
         file=document.file,
-        line=line,
-        field=field,
-        remedy=remedy,
+        line=fault.line,
+        field=fault.field,
+        remedy=fault.remedy,
         page="reference/baseline.md",
     )
 
@@ -211,55 +216,37 @@ def _parse(document: JsonText) -> Entries:
 _MOST_FAULTS = 20
 
 
-def _locate(document: JsonText, error: ErrorDetails) -> tuple[int | None, str, str, str]:
-    """The line and the field of what the model did not take, the cause and the remedy."""
-    kind, where = error["type"], error["loc"]
-    line = document.line_of([part for part in where if part != "[key]"]) if where else 1
-    if kind == "json_invalid":
-        match = _LINE.search(error["msg"])
-        line = int(match[1]) if match else None
-    field = ".".join(str(part) for part in where if part != "[key]")
-    return line, field, *_explain(kind, error["msg"], where, error["input"])
+class _Fault(NamedTuple):
+    """What the model did not take, and where."""
+
+    line: int | None
+    field: str
+    cause: str
+    remedy: str
 
 
-def _explain(
-    kind: str,
-    message: str,
-    where: Sequence[str | int],
-    value: Any,  # noqa: ANN401 - any JSON
-) -> tuple[str, str]:
-    """Cause and remedy of what the model did not take."""
-    model = MadeWith if where[2:3] == ("made_with",) else BaselineEntry
+def _locate(document: JsonText, error: ErrorDetails) -> _Fault:
+    kind, cause, where, remedy = describe_fault(error)
+    line = document.line_of(where) if where else 1
+    if kind == "json_invalid" and (match := _LINE.search(error["msg"])):
+        line = int(match[1])
     if kind == "extra_forbidden":
+        model = MadeWith if where[2:3] == ["made_with"] else BaselineEntry
         known = list(model.model_fields)
-        otherwise = f"the fields here are {', '.join(known)}"
-        return "unknown field", suggest(where[-1], known, otherwise)
-    if kind == "enum":
-        cause = f"unknown status {value!r}, must be pass, fail or infra_error"
-        return cause, suggest(value, [one.value for one in Status], "write one of the three")
-    if where[-1:] == ("[key]",):
-        what = "case id" if len(where) == 2 else "provider name"
-        return f"an empty {what}", "write a name, or remove the entry"
-    cause, remedy = _CAUSES.get(kind, (message, _SHAPE))
-    if kind in _OBJECTS and model is MadeWith:
-        remedy = 'write {"cli_version": "1.2.3", "model": "NAME"}'
-    return cause.replace("{}", _kind(value)), remedy
+        remedy = suggest(where[-1], known, f"the fields here are {', '.join(known)}")
+    elif kind == "enum":
+        cause = f"unknown status {error['input']!r}, must be pass, fail or infra_error"
+        remedy = suggest(error["input"], [one.value for one in Status], "write one of the three")
+    else:
+        cause, remedy = _CAUSES.get(kind, (cause, remedy))
+    return _Fault(line, name_field(where), cause, remedy)
 
 
-_OBJECTS = ("dict_type", "model_type")
 _CAUSES = {
-    **dict.fromkeys(_OBJECTS, ("must be an object, is {}", _SHAPE)),
-    "bool_type": ("must be true or false, is {}", "write true or false without quotes"),
-    "string_type": ("must be a text, is {}", "write a text in quotes"),
+    **dict.fromkeys(("dict_type", "model_type"), ("must be an object", _SHAPE)),
     "missing": ("is missing", "every entry says what it expects: pass, fail or infra_error"),
     "string_pattern_mismatch": ("is no date", "write it as YYYY-MM-DD"),
-    "string_too_long": ("longer than 500 characters", "shorten it"),
+    "string_too_short": ("an empty name", "write a case id or the name of a provider"),
     "too_short": ("names no provider", "remove the case, or declare one provider at least"),
     "json_invalid": ("holds half a character (a lone surrogate)", "write the character itself"),
 }
-
-
-def _kind(value: object) -> str:
-    """What a JSON value is, in the words of JSON."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
-    return "null" if value is None else names.get(type(value), "a number")

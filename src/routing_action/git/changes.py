@@ -44,8 +44,7 @@ Read = Callable[[Iterable[str]], Mapping[str, bytes]]
 
 def list_tree(repository: Path, commit: str) -> dict[str, Entry]:
     """Every file, link and submodule of a commit; HarnessError where it is not here."""
-    top = require_work_tree(repository)
-    return _parse(run_git(("ls-tree", "-r", "-z", "--full-tree", commit), top), 2)
+    return _parse(run_git(("ls-tree", "-r", "-z", "--full-tree", commit), repository), 2)
 
 
 def _parse(listing: str, place: int) -> dict[str, Entry]:
@@ -111,23 +110,22 @@ def read_blobs(
 
     What a partial clone lacks is fetched.
     """
-    top = require_work_tree(repository)
     wanted = sorted(set(blobs))
     if not wanted:
         return {}
     try:
-        sizes, missing = _measure(top, wanted)
+        sizes, missing = _measure(repository, wanted)
     except HarnessError as error:  # some versions end at the first one that a partial clone lacks
-        if not choose_remote(top):
+        if not choose_remote(repository):
             error.remedy = PARTIAL_CLONE
             raise
         sizes, missing = {}, wanted
-    remote = choose_remote(top) if missing else ""
+    remote = choose_remote(repository) if missing else ""
     if remote:
-        fetch(top, remote, missing, environ=environ)
-        sizes, _ = _measure(top, wanted)
+        fetch(repository, remote, missing, environ=environ)
+        sizes, _ = _measure(repository, wanted)
     small = [blob for blob in wanted if sizes.get(blob, most_bytes + 1) <= most_bytes]
-    data = os.fsencode(run_git(("cat-file", "--batch"), top, stdin=_lines(small)))
+    data = os.fsencode(run_git(("cat-file", "--batch"), repository, stdin=_lines(small)))
     found: dict[str, bytes] = {}
     at = 0
     for blob in small:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from routing_action.corpus.baseline import Status
 from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
+from routing_action.gate.rules import DeltaKind
+from routing_action.gate.wording import count
 from routing_action.report.escape import cut
 from routing_action.report.reasons import (
     Name,
@@ -27,7 +29,7 @@ _OF_AGENT = (FailureKind.SKILL_UNAVAILABLE, FailureKind.INVOKED_BUT_NOT_LOADED)
 _PASSING = re.compile(r"\b(?=[\w-]*\d)[\w-]{8,}\b|\d+(?:\.\d+)?")
 """Ids, times and amounts: they differ from one message of a CLI to the next."""
 _LONGEST_PROMPT = 120
-_STOPPED = re.compile(r"not run: .+? was stopped after (?P<kind>\w+) \((?P<error>.*)\)", re.DOTALL)
+_STOPPED = re.compile(r"not run: .+? was stopped after .+? \((?P<error>.*)\)", re.DOTALL)
 """What stands at a pair that was not started, since another one of its agent had failed so."""
 
 
@@ -40,18 +42,23 @@ def find_shared_cause(delta: Delta, row: DeltaEntry) -> str:
     """What rows with the same cause have in common; "" where a row is to be read by itself.
 
     Each red row that was measured, and each flaky one, has a story of its own, but where one skill
-    that the change edits took several prompts.
+    that the change edits took several prompts, or an agent was out of time.
     """
     if skill := find_edited_taker(delta, row):
         told = (row.kind, str(row.accepted), describe_trials(row), *row.not_alike)
         return "\n".join(("taken by", skill.name, *told))
-    if row.flaky or row.was_red or (row.gates and row.got is Status.FAIL):
+    if row.got is Status.INFRA_ERROR:
+        error = row.error or row.failure_kind or ""
+        stopped = _STOPPED.fullmatch(error)
+        error = without_passing(stopped["error"] if stopped else error)
+        return f"not measured\n{row.agent}\n{error}"
+    if row.timed_out and row.got is Status.FAIL:
+        late = ("timed out", row.kind, row.agent, str(row.accepted), *row.disallowed_hits)
+        return "\n".join(late)
+    is_read_alone = row.flaky or row.was_red or (row.gates and row.got is Status.FAIL)
+    if is_read_alone and row.kind is not DeltaKind.UNDECLARED:
         return ""
-    kind, error = row.failure_kind or "", row.error or ""
-    if stopped := _STOPPED.fullmatch(error):
-        kind, error = stopped["kind"], stopped["error"]
-    story = "" if row.got is Status.INFRA_ERROR else say(describe_cause(row))
-    words = (row.kind, row.got or "", kind, without_passing(error), story)
+    words = (row.kind, row.got or "", row.failure_kind or "", say(describe_cause(row)))
     return "\n".join((*words, str(row.gates), *row.not_alike))
 
 
@@ -92,9 +99,23 @@ def describe_group(delta: Delta, group: Sequence[DeltaEntry]) -> Sentence:
     cases = {row.case_id for row in group}
     skill = find_edited_taker(delta, group[0])
     if skill is None or len(cases) == 1:
-        return describe_cause(group[0])
+        is_late = len(cases) > 1 and group[0].timed_out and not group[0].disallowed_hits
+        return ("timed out",) if is_late else describe_cause(group[0])
     verb = "edits" if skill.before else "adds"
     return (Name(skill.name), f", which this change {verb}, took {len(cases)} prompts")
+
+
+def name_group(rows: Sequence[DeltaEntry]) -> str:
+    """`claude:one`, `claude: 20 cases`, `one on claude, codex` or `6 pairs of claude, codex`."""
+    cases = list(dict.fromkeys(row.case_id for row in rows))
+    agents = list(dict.fromkeys(row.agent for row in rows))
+    if len(rows) == 1:
+        return f"{agents[0]}:{cases[0]}"
+    if len(agents) == 1:
+        return f"{agents[0]}: {count(len(cases), 'case')}"
+    if len(cases) == 1:
+        return f"{cases[0]} on {', '.join(agents)}"
+    return f"{count(len(rows), 'pair')} of {', '.join(agents)}"
 
 
 def list_taken(delta: Delta, group: Sequence[DeltaEntry]) -> list[tuple[str, str]]:

@@ -74,7 +74,6 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "commit_url": place.commit_url(delta.commit or ""),
         "run_url": place.run_url,
         "report_url": place.report_url,
-        "download": _download(place),
     }
 
 
@@ -164,12 +163,6 @@ def _sum_up(words: Iterable[str]) -> Told:
     """How often each of our words comes, the most frequent one first: `57 pass, 2 fail`."""
     counted = Counter(words).most_common()
     return Told((", ".join(f"{number} {word}" for word, number in counted),))
-
-
-def _download(place: RunLinks) -> str:
-    """GitHub CLI's command that fetches the results of the run into the folder RESULTS."""
-    command = download_command(place)
-    return f"{command} --pattern 'routing-results-*' --dir RESULTS" if command else ""
 
 
 def download_command(place: RunLinks) -> str:

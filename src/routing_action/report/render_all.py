@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from routing_action.report.markdown import (
     render_superseded,
 )
 from routing_action.report.sandbox import prefer_overrides
-from routing_action.report.steps import name_files
+from routing_action.report.steps import name_source
 from routing_action.results.transcript_lines import stream_units
 
 HTML_FILE = "report.html"
@@ -119,16 +118,6 @@ def write_html_file(
             write_html(out, delta, units, place, source, folder=folder, overrides=overrides)
 
     return prefer_overrides(draw, templates)[1]
-
-
-def name_source(delta: Delta, results: Sequence[Path]) -> str:
-    """Where the results are, as options of `baseline update` behind its first `--from`.
-
-    With the case file and the baseline, where it would look for others. A workflow run's own paths
-    are of no use to a reader, who fetches its results into a folder.
-    """
-    source = " --from ".join(shlex.quote(str(path)) for path in results) or "RESULTS"
-    return source + name_files(delta)
 
 
 def write_junit_file(file: Path, delta: Delta, place: RunLinks, results: Sequence[Path]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
@@ -107,10 +109,21 @@ def accept_rows(
     return accept_command(row, results, place)
 
 
+def name_source(delta: Delta, results: Sequence[Path]) -> str:
+    """Where the results are, as options of `baseline update` behind its first `--from`.
+
+    With the case file and the baseline, where it would look for others. A workflow run's own paths
+    are of no use to a reader, who fetches its results into a folder.
+    """
+    source = " --from ".join(shlex.quote(str(path)) for path in results) or "RESULTS"
+    return source + name_files(delta)
+
+
 def name_files(delta: Delta) -> str:
     """The case file and the baseline as options, where a command would look for others."""
     files = (delta.cases_file, delta.baseline.path)
-    if files in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
+    here = (os.path.relpath(files[0] or "."), os.path.relpath(files[1] or "."))
+    if here in zip(DEFAULT_CASE_FILES, DEFAULT_BASELINE_FILES, strict=True):
         return ""
     return " --cases-file {} --baseline {}".format(*map(shlex.quote, files))
 

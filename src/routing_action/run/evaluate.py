@@ -43,6 +43,17 @@ class CaseJudge:
         self.evidence = self.new_collector()
         self.reader = provider.reader(replace(context, may_name=self.evidence.prefilter.may_name))
 
+    def read(
+        self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit_code: int | None
+    ) -> Reading:
+        """What a stored run reads as; the streams are lines."""
+        for line in stdout:
+            self.evidence.extend(self.reader.feed(line))
+        for line in stderr:
+            self.reader.feed_stderr(line)
+        self.evidence.extend(self.reader.finish(exit_code))
+        return self.reader.reading
+
     def is_settled(self) -> bool:
         """Whether nothing that may still come changes the verdict but how the run ends."""
         return is_settled(self.case, self.expectations, self.evidence)
@@ -91,12 +102,7 @@ def evaluate_case(
 ) -> Evaluation:
     """The verdict of a case on a transcript; the streams are lines."""
     run = CaseJudge(provider, case, context, count_subagents=count_subagents)
-    for line in stdout:
-        run.evidence.extend(run.reader.feed(line))
-    for line in stderr:
-        run.reader.feed_stderr(line)
-    run.evidence.extend(run.reader.finish(end.exit_code))
-    reading = run.reader.reading
+    reading = run.read(stdout, stderr, end.exit_code)
     verdict = run.judge(reading, end)
     return Evaluation(provider, run.evidence, reading, verdict.outcome, verdict, run.expectations)
 

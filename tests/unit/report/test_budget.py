@@ -56,6 +56,7 @@ def test_a_thousand_failing_cases_fit_the_check_and_the_summary(text: str) -> No
         assert_whole(body)
 
 
+@pytest.mark.slow
 def test_a_thousand_failing_cases_fit_the_comment() -> None:
     """R7: too long a comment is rejected by GitHub, so ours never is."""
     comment = render_comment(huge(1000, "😀漢字" * 100), PLACE)

@@ -14,7 +14,7 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import name_few
 from routing_action.github.publication import RunLinks
-from routing_action.report.causes import describe_group, list_taken
+from routing_action.report.causes import describe_group, group_rows, list_taken, name_group
 from routing_action.report.differences import compare_sentences
 from routing_action.report.escape import cut, excerpt, printable
 from routing_action.report.reasons import (
@@ -27,7 +27,6 @@ from routing_action.report.reasons import (
 from routing_action.report.remedies import find_fix
 from routing_action.report.steps import accept_rows, describe_acceptance, rerun_command
 from routing_action.report.suspects import adjust_rerun, describe_rest, list_suspects
-from routing_action.report.terminal.causes import group_by_cause, name_group
 from routing_action.report.terminal.cells import shorten, visible
 from routing_action.report.terminal.layout import (
     LABEL_WIDTH,
@@ -76,7 +75,7 @@ class Blocks:
         A blank line stands around what has more to it than a name.
         """
         self.passing.update(index_passing(self.delta))
-        groups = group_by_cause(self.delta, rows)
+        groups = group_rows(self.delta, rows)
         above = True
         for number, group in enumerate(groups[:_MOST_NAMED]):
             facts = list(self._facts(group)) if number < _MOST_FULL else []

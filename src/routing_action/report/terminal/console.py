@@ -13,9 +13,9 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.wording import count, format_duration
+from routing_action.report.causes import group_rows
 from routing_action.report.terminal.alone import judge_alone
 from routing_action.report.terminal.blocks import Blocks
-from routing_action.report.terminal.causes import group_by_cause
 from routing_action.report.terminal.cells import shorten_middle, visible
 from routing_action.report.terminal.layout import (
     BOLD,
@@ -84,10 +84,10 @@ def _colour(results: Results) -> str:
 
 def _unmeasured(delta: Delta, rows: Sequence[DeltaEntry]) -> frozenset[str]:
     """The agents of which nothing was measured for one cause: a column would say no more."""
-    every = group_by_cause(delta, rows)
-    groups = [group for group in every if group[0].got is Status.INFRA_ERROR]
     sizes = Counter(row.agent for row in delta.rows)
-    return frozenset(group[0].agent for group in groups if len(group) == sizes[group[0].agent])
+    lost = (one for one in group_rows(delta, rows) if one[0].got is Status.INFRA_ERROR)
+    counts = (Counter(row.agent for row in group).items() for group in lost)
+    return frozenset(agent for one in counts for agent, number in one if number == sizes[agent])
 
 
 def _agent_notes(results: Results, width: int) -> Iterator[str]:

@@ -8,20 +8,58 @@ from __future__ import annotations
 
 import math
 import re
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from routing_action.errors import DocumentError, UsageError
+from routing_action.files.documents import read_text, validate
+from routing_action.files.json_text import JsonText
 from routing_action.run.replay import replay_agent
-from routing_action.run.replay.replay_agent import MalformedError, Script, parse_script
 
 SUFFIXES = (".stdout", ".stderr", ".json")
 AS_FAST_AS_POSSIBLE = math.inf
 _TRIAL = re.compile(r"@[1-9]\d*$")
 _UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]")
 _LONGEST_NAME = 200
+_MOST_BYTES = 2**24
 _RECORD = "record that pair, or leave it out with --case-id or --agents"
+_CORRECT = "correct the recording's JSON, or remove it: then the exit code is 0"
+_STOPS = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+
+
+def _check_end(code: int) -> int:
+    if not 0 <= code <= 255 and -code not in signal.valid_signals() - _STOPS:
+        raise ValueError("must be 0 to 255, or minus the number of a signal")
+    return code
+
+
+_Seconds = Annotated[float, Field(strict=True, ge=0, le=1e6)]
+_Bytes = Annotated[int, Field(strict=True, ge=0, le=2**40)]
+
+
+class Script(BaseModel):
+    """What is recorded of a run besides its output; docs/how-to/record-and-replay.md describes it.
+
+    A negative `exit_code` is the signal that ended the run. `timings` are pairs of seconds since
+    the start and bytes of stdout until then. With `hang` it never ends; `timeout_s` is the wall
+    deadline that the harness then gives it, 0 for its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    exit_code: Annotated[int, Field(strict=True), AfterValidator(_check_end)] = 0
+    duration_s: _Seconds = 0.0
+    cli_version: str = ""
+    model: str = ""
+    timings: tuple[tuple[_Seconds, _Bytes], ...] = ()
+    hang: Annotated[bool, Field(strict=True)] = False
+    timeout_s: _Seconds = 0.0
+    note: str = ""
 
 
 class ReplaySet:
@@ -156,21 +194,11 @@ def _files_in(folder: Path) -> list[Path]:
 
 def _read(files: Iterable[Path]) -> Script:
     """The script of one recording; an empty one where it has no JSON."""
-    for file in files:
-        if file.suffix != ".json":
-            continue
-        try:
-            return parse_script(file.read_bytes())
-        except MalformedError as error:
-            raise DocumentError(
-                error.cause,
-                file=str(file),
-                line=error.line,
-                field=error.field,
-                remedy="correct the recording's JSON, or remove it: then the exit code is 0",
-            ) from error
-        except OSError as error:
-            raise DocumentError(
-                f"could not be read: {error.strerror}", file=str(file), remedy="check the file"
-            ) from error
-    return Script()
+    file = next((file for file in files if file.suffix == ".json"), None)
+    return read_script(file) if file else Script()
+
+
+def read_script(file: Path) -> Script:
+    """What the JSON of a recording says; DocumentError, with the place, where it is malformed."""
+    document = JsonText(str(file), read_text(file, _MOST_BYTES))
+    return validate(Script, document, (), document.decode(), remedy=_CORRECT)

@@ -17,108 +17,12 @@ import resource
 import signal
 import sys
 import time
-from typing import NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 NO_RECORDING = 127  # what a shell exits with where a program is missing
+
 _BLOCK = 1 << 18
 _HANG_SECONDS = 24 * 3600.0
-_MOST_SECONDS = 1e6
-_MOST_BYTES = 1 << 40
-_STOPS = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
-_INTEGER, _NUMBER, _TEXT, _FLAG = (int,), (int, float), (str,), (bool,)
-_FIELDS = {
-    "exit_code": _INTEGER,
-    "duration_s": _NUMBER,
-    "cli_version": _TEXT,
-    "model": _TEXT,
-    "timings": (list,),
-    "hang": _FLAG,
-    "timeout_s": _NUMBER,
-    "note": _TEXT,
-}
-
-
-class MalformedError(ValueError):
-    """A recording's JSON that is not what it must be; `field` names the part, `line` the place."""
-
-    def __init__(self, cause: str, *, field: str = "", line: int | None = None) -> None:
-        super().__init__(f"{field}: {cause}" if field else cause)
-        self.cause = cause
-        self.field = field
-        self.line = line
-
-
-class Script(NamedTuple):
-    """What to replay. `timings` are (seconds since the start, bytes of stdout until then in all).
-
-    A negative `exit_code` is the signal that ended the run. With `hang` it never ends;
-    `timeout_s` is the wall deadline that the harness then gives it, 0 for its own.
-    """
-
-    exit_code: int = 0
-    duration_s: float = 0.0
-    cli_version: str = ""
-    model: str = ""
-    timings: tuple[tuple[float, int], ...] = ()
-    hang: bool = False
-    timeout_s: float = 0.0
-
-
-def parse_script(data: bytes) -> Script:
-    """The script that a recording's JSON holds; raises MalformedError."""
-    try:
-        fields = json.loads(data)
-    except json.JSONDecodeError as error:
-        raise MalformedError(f"is not valid JSON: {error.msg}", line=error.lineno) from error
-    except (ValueError, RecursionError) as error:
-        raise MalformedError(f"is not valid JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise MalformedError("must be a JSON object")
-    for name, value in fields.items():
-        _check_field(name, value)
-    timings = tuple((float(step[0]), int(step[1])) for step in fields.pop("timings", ()))
-    fields.pop("note", None)
-    return Script(timings=timings, **fields)
-
-
-def _check_field(name: str, value: object) -> None:
-    allowed = _FIELDS.get(name)
-    if allowed is None:
-        raise MalformedError(f"is no field; known are {', '.join(_FIELDS)}", field=name)
-    if type(value) not in allowed:
-        names = " or ".join(kind.__name__ for kind in allowed)
-        raise MalformedError(f"must be {names}", field=name)
-    if name == "exit_code" and not _is_exit_code(value):
-        raise MalformedError("must be 0 to 255, or minus the number of a signal", field=name)
-    if name == "duration_s" and not _is_seconds(value):
-        raise MalformedError("must be seconds, 0 or more", field=name)
-    if name == "timings" and not _are_timings(value):
-        raise MalformedError(
-            "must be pairs of seconds since the start and bytes until then, never falling",
-            field=name,
-        )
-
-
-def _is_exit_code(value: object) -> bool:
-    ends = signal.valid_signals() - _STOPS
-    return isinstance(value, int) and (0 <= value <= 255 or -value in ends)
-
-
-def _is_seconds(value: object) -> bool:
-    return isinstance(value, int | float) and type(value) in _NUMBER and 0 <= value <= _MOST_SECONDS
-
-
-def _are_timings(value: object) -> bool:
-    latest: list[float] = [0, 0]
-    for step in value if isinstance(value, list) else ():
-        if not isinstance(step, list) or len(step) != 2 or not _is_seconds(step[0]):
-            return False
-        if type(step[1]) is not int or not latest[1] <= step[1] <= _MOST_BYTES:
-            return False
-        if step[0] < latest[0]:
-            return False
-        latest = step
-    return True
 
 
 def parse_options(arguments: list[str]) -> dict[str, str]:
@@ -145,25 +49,27 @@ def parse_pace(speed: str) -> float:
     return 1 / factor if factor else 0.0
 
 
-def read_script(stem: str) -> Script:
-    """The script beside a recording, an empty one where there is no JSON.
+def read_facts(stem: str) -> dict[str, Any]:
+    """What the JSON beside a recording says, as `recordings.Script` describes it; {} without one.
 
-    Raises OSError where nothing is recorded, MalformedError where the JSON is.
+    Raises OSError where nothing is recorded, ValueError where the JSON is damaged.
     """
     if os.path.lexists(f"{stem}.json"):
         with _open(f"{stem}.json") as file:
-            return parse_script(file.read())
+            return dict(json.load(file))
     if not os.path.lexists(f"{stem}.stdout") and not os.path.lexists(f"{stem}.stderr"):
         raise FileNotFoundError(f"there is no recording at {stem}.stdout")
-    return Script()
+    return {}
 
 
-def replay(stem: str, script: Script, pace: float) -> None:
+def replay(stem: str, facts: dict[str, Any], pace: float) -> None:
     """Print what was recorded, exactly and at the recorded moments; then stderr, then wait."""
     started = time.monotonic()
-    _print(f"{stem}.stdout", 1, [(at * pace + started, until) for at, until in script.timings])
+    steps = [(at * pace + started, until) for at, until in facts.get("timings", ())]
+    _print(f"{stem}.stdout", 1, steps)
     _print(f"{stem}.stderr", 2, [])
-    _wait_until(started + (_HANG_SECONDS if script.hang else script.duration_s * pace))
+    seconds = _HANG_SECONDS if facts.get("hang") else facts.get("duration_s", 0) * pace
+    _wait_until(started + seconds)
 
 
 def _print(path: str, descriptor: int, steps: list[tuple[float, int]]) -> None:
@@ -173,7 +79,7 @@ def _print(path: str, descriptor: int, steps: list[tuple[float, int]]) -> None:
     with _open(path) as file:
         for moment, until in steps:
             _wait_until(moment)
-            while block := file.read(min(_BLOCK, until - file.tell())):
+            while block := file.read(max(0, min(_BLOCK, until - file.tell()))):
                 _write(descriptor, block)
         while block := file.read(_BLOCK):
             _write(descriptor, block)
@@ -212,15 +118,15 @@ def main(arguments: list[str]) -> NoReturn:
     stem = options.get("recording", "")
     try:
         pace = parse_pace(options.get("speed", "inf"))
-        script = read_script(stem)
+        facts = read_facts(stem)
         if "version" in options:
-            _write(1, f"{script.cli_version or 'unknown'}\n".encode())
+            _write(1, f"{facts.get('cli_version') or 'unknown'}\n".encode())
             end(0)
-        replay(stem, script, pace)
+        replay(stem, facts, pace)
     except (OSError, ValueError) as error:
         _write(2, f"replay agent: {error}\n".encode("utf-8", "replace"))
         end(NO_RECORDING)
-    end(script.exit_code)
+    end(facts.get("exit_code", 0))
 
 
 if __name__ == "__main__":

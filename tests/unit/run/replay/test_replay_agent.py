@@ -1,91 +1,12 @@
-"""What a recording says besides its output is checked, and the agent's options are read."""
+"""The replay agent's options are read, and the names that its recordings can have."""
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from routing_action.errors import UsageError
 from routing_action.run.replay.recordings import check_name
-from routing_action.run.replay.replay_agent import (
-    MalformedError,
-    parse_options,
-    parse_pace,
-    parse_script,
-)
-
-
-def test_a_full_script_is_read() -> None:
-    """All fields that a recorder writes."""
-    script = parse_script(
-        b'{"exit_code": -9, "duration_s": 2, "cli_version": "1.2", "model": "m", "hang": true,'
-        b'"timings": [[0, 5], [0.5, 5], [1.5, 9]], "note": "by hand"}'
-    )
-    assert (script.exit_code, script.duration_s, script.hang) == (-9, 2.0, True)
-    assert (script.cli_version, script.model) == ("1.2", "m")
-    assert script.timings == ((0.0, 5), (0.5, 5), (1.5, 9))
-
-
-def test_an_empty_script_exits_well_and_does_not_wait() -> None:
-    """Every field may be missing."""
-    script = parse_script(b"{}")
-    assert (script.exit_code, script.duration_s, script.timings, script.hang) == (0, 0, (), False)
-
-
-@pytest.mark.parametrize(
-    ("data", "field"),
-    [
-        (b"", ""),
-        (b"[]", ""),
-        (b"\xff", ""),
-        (b"[" * 100_000, ""),
-        (b'{"exitcode": 1}', "exitcode"),
-        (b'{"exit_code": true}', "exit_code"),
-        (b'{"exit_code": "1"}', "exit_code"),
-        (b'{"exit_code": 256}', "exit_code"),
-        (b'{"exit_code": -999}', "exit_code"),
-        (b'{"exit_code": -19}', "exit_code"),
-        (b'{"duration_s": -1}', "duration_s"),
-        (b'{"duration_s": NaN}', "duration_s"),
-        (b'{"duration_s": 1e400}', "duration_s"),
-        (b'{"duration_s": 1%s}' % (b"0" * 400), "duration_s"),
-        (b'{"hang": 1}', "hang"),
-        (b'{"model": null}', "model"),
-        (b'{"timings": {}}', "timings"),
-        (b'{"timings": [1]}', "timings"),
-        (b'{"timings": [[1]]}', "timings"),
-        (b'{"timings": [["0", 1]]}', "timings"),
-        (b'{"timings": [[0, 1.5]]}', "timings"),
-        (b'{"timings": [[0, -1]]}', "timings"),
-        (b'{"timings": [[0, 5], [1, 4]]}', "timings"),
-        (b'{"timings": [[2, 1], [1, 2]]}', "timings"),
-    ],
-)
-def test_a_malformed_script_names_its_field(data: bytes, field: str) -> None:
-    """A typing error in a recording must not replay something else."""
-    with pytest.raises(MalformedError) as caught:
-        parse_script(data)
-    assert caught.value.field == field
-    assert caught.value.cause
-
-
-def test_a_malformed_script_names_its_line() -> None:
-    """Where the JSON breaks."""
-    with pytest.raises(MalformedError) as caught:
-        parse_script(b'{\n"exit_code": 0,\n}')
-    assert caught.value.line == 3
-
-
-@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists))
-def test_no_value_of_a_field_breaks_the_check(value: object) -> None:
-    """Whatever stands there, it is taken or refused, and nothing else is raised."""
-    for field in ("exit_code", "duration_s", "timings", "hang", "model"):
-        with suppress(MalformedError):
-            parse_script(json.dumps({field: value}).encode())
+from routing_action.run.replay.replay_agent import parse_options, parse_pace
 
 
 @pytest.mark.parametrize(
