@@ -72,9 +72,13 @@ run_pytest() {
 }
 
 # Many tests wait for an agent, a deadline or a server, so there are more workers than cores.
-measure_tests() { run_pytest "$scratch/fast.log" -n 3 --cov --cov-report= ; }
+measure_tests() {
+  run_pytest "$scratch/fast.log" -n 3 --basetemp "$scratch/tests" --cov --cov-report=
+}
 
-run_slow_tests() { run_pytest "$scratch/slow.log" -n 4 --dist loadgroup -m 'slow or live'; }
+run_slow_tests() {
+  run_pytest "$scratch/slow.log" -n 4 --dist loadgroup --basetemp "$scratch/slow" -m 'slow or live'
+}
 
 # Without a browser its tests are skipped.
 bring_chromium() {
@@ -192,6 +196,18 @@ clear_tool_variables() {
   for name in ${!PYTEST_@} ${!RUFF_@} ${!MYPY_@} ${!ZIZMOR_@} ${!HYPOTHESIS_@}; do unset "$name"; done
 }
 
+# The tests make many thousands of small files: in memory, where there is room and programs may run.
+choose_temporary_folder() {
+  local memory=/dev/shm file free
+  free=$(df -Pk "$memory" 2>/dev/null | awk 'NR == 2 { print $4 }')
+  if ((${free:-0} < 6000000)) || ! file=$(mktemp "$memory/routing-action.XXXXXX" 2>/dev/null); then
+    return
+  fi
+  printf '#!/bin/sh\n' >"$file" && chmod +x "$file"
+  if "$file" 2>/dev/null; then export TMPDIR=$memory; fi
+  rm -f -- "$file"
+}
+
 full=no
 FUZZ_SECONDS=${FUZZ_SECONDS:-120}
 case ${1:-} in
@@ -207,6 +223,7 @@ clear_tool_variables
 PATH=$(dirname -- "$VENV_PYTHON"):$PATH
 # No module of the caller's folder may stand in for one of the standard library.
 export PATH PYTHONSAFEPATH=1
+choose_temporary_folder
 scratch=$(mktemp -d)
 fuzzer=
 trap clean_up EXIT

@@ -387,8 +387,9 @@ def test_a_temporary_folder_far_from_the_repository_goes_first(tmp_path: Path) -
     """An agent that searches a few levels upwards must not get near the repository."""
     near = tmp_path / "near"
     near.mkdir()
-    far = Path("/dev/shm")
-    if not os.access(far, os.W_OK) or tmp_path.is_relative_to(far):
+    places = [one for one in map(Path, ("/dev/shm", "/var/tmp")) if os.access(one, os.W_OK)]
+    far = next((one for one in places if one.parts[1] != tmp_path.parts[1]), None)
+    if far is None:
         pytest.skip("there is no second place for temporary files")
     assert choose_temp_root(tmp_path / "repo", [near, far]) == far
 

@@ -93,7 +93,11 @@ def ordinary_user() -> Iterator[Path]:
     is_root = os.geteuid() == 0
     if is_root:
         os.seteuid(_NOBODY)
-    folder = Path(tempfile.mkdtemp())
+    try:
+        folder = Path(tempfile.mkdtemp())
+    except OSError:
+        os.seteuid(0 if is_root else os.geteuid())
+        raise
     try:
         yield folder
     finally:

@@ -83,8 +83,11 @@ def test_each_delivery_is_handled_and_counted(queue: SqlQueue) -> None:
     assert counted == [("done", "push")] * 3
 
 
-def test_a_failure_is_tried_again_later_and_later_until_it_is_dead(queue: SqlQueue) -> None:
+def test_a_failure_is_tried_again_later_and_later_until_it_is_dead(
+    queue: SqlQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The last error is kept with it."""
+    monkeypatch.setattr(worker, "_PAUSE_SECONDS", 0.01)
     put(queue, "a")
     clock, tried = Clock(), [0.0]
 
