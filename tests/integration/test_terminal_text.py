@@ -109,7 +109,11 @@ def test_a_terminal_gets_colours_for_headings_and_verdicts(tmp_path: Path, folde
 
 
 @pytest.mark.parametrize(
-    "variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"]
+    "variables",
+    [
+        pytest.param({"NO_COLOR": "1"}, id="NO_COLOR"),
+        pytest.param({"TERM": "dumb"}, id="dumb", marks=pytest.mark.slow),
+    ],
 )
 def test_colours_can_be_declined(tmp_path: Path, variables: Mapping[str, str]) -> None:
     """The words are the same."""
