@@ -70,7 +70,7 @@ function makeTrends(open) {
   });
   const key = (sign, text) => make("li", {}, make("span", { class: "swatch" }, sign), text);
   list.element.prepend(make("ul", { class: "legend", "aria-label": "Legend" },
-    key("▮", `${trendData.from} to ${trendData.to}; the higher, the more passed`), key("▾", "CLI, model or description changed"), key("┆", "the rate changed")));
+    key("▮", `${trendData?.from} to ${trendData?.to}; the higher, the more passed`), key("▾", "CLI, model or description changed"), key("┆", "the rate changed")));
   return list;
 }
 
