@@ -13,12 +13,16 @@ function go(hash, from) {
 const openPair = (pair, from) => go(pairHash(pair), from);
 const openUnit = (unit, from) => go(unitHash(unit), from);
 
+const pairOfTrend = (one) => byKey.get(pairKey(one.caseId, one.agent));
+
 const views = {
   changes: { title: "Changes", make: () => makeChanges(openPair), items: listChanges },
   matrix: { title: "Matrix", make: () => makeMatrix(openPair), items: () => shown.cases, legend: true },
   units: { title: "Units", make: () => makeUnits(openUnit), items: () => shown.units },
   timeline: { title: "Timeline", make: () => makeTimeline(openUnit), items: () => shown.units },
   totals: { title: "Time and cost", make: makeTotals, items: () => shown.units },
+  ...(trends.length ? { history: { title: "History", make: () => makeTrends((one, from) => openPair(pairOfTrend(one), from)),
+    items: () => trends.filter((one) => pairOfTrend(one).shown) } } : {}),
 };
 let viewName = "changes";
 
@@ -139,7 +143,7 @@ function route() {
 // The next thing of the list that is shown.
 function step(by) {
   const ofUnits = viewName === "units" || viewName === "timeline" || viewName === "totals";
-  const list = ofUnits ? views.units.widget?.items ?? shown.units : viewName === "changes" ? shown.changes : shown.pairs;
+  const list = ofUnits ? views.units.widget?.items ?? shown.units : viewName === "changes" ? shown.changes : viewName === "history" ? views.history.widget.items.map(pairOfTrend) : shown.pairs;
   const now = ofUnits ? (opened.units ? opened.units[0] : opened) : opened.units ? opened : opened.pair;
   const next = list[list.indexOf(now) + by];
   if (!next) return;

@@ -164,7 +164,7 @@ function describeAlone(pair) {
     pair.id ? make("p", { class: "hint" }, "This report was made without the results. The transcript lies beside them: ", code(`transcripts/${pair.id}.stdout`)) : null);
 }
 
-const pairSections = (pair) => [...describeResult(pair), describeEdits(pair), describeSteps(pair), describeAlone(pair)];
+const pairSections = (pair) => [...describeResult(pair), describeEdits(pair), describeSteps(pair), describeTrend(pair), describeAlone(pair)];
 
 function openPage(dialog, target, step, close) {
   const pair = target.pair ?? (target.caseId !== undefined && target.units ? target : null);

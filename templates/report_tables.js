@@ -53,17 +53,14 @@ const unitOrders = {
   ms: (unit) => -unit.ms, cost: (unit) => -(unit.cost ?? -1), start: (unit) => (Number.isFinite(unit.start) ? unit.start : Infinity),
 };
 
-function makeUnits(open) {
-  const order = { by: "ms", down: false };
+// A list whose heads sort it: `orders` give the value of a column, the first rows those with the least
+// of it; in the columns of `falling` that is the largest figure.
+function makeSortedList({ orders, by, falling, ...options }) {
+  const order = { by, down: false };
   const heads = [];
   let given = [];
-  const columns = [
-    { title: "Status", by: "status", class: "c-word", width: 190 }, { title: "Case and provider", by: "case", class: "c-case", stop: true },
-    { title: "Time", by: "ms", class: "number", width: 126 }, { title: "Cost", by: "cost", class: "number", width: 126 },
-    { title: "Started", by: "start", class: "number", width: 126 },
-  ];
   const list = makeList({
-    label: "Units", height: 54, tall: 102, open, columns, empty: "No unit matches the filter.",
+    ...options,
     head: (column) => {
       const head = make("th", { scope: "col", role: "columnheader", class: column.class, "data-by": column.by }, column.by
         ? make("button", { type: "button", on: { click: () => sort(column.by) } }, column.title)
@@ -71,31 +68,23 @@ function makeUnits(open) {
       heads.push(head);
       return head;
     },
-    rowOf: (unit) => [
-      cell({ class: "c-word" }, twoLines([unitBadge(unit), unit.late ? make("span", { class: "mark" }, "timed out") : null].filter(Boolean), [said(unit.failure ?? unit.outcome)])),
-      caseCell(unitHash(unit), unit, [`trial ${unit.trial}`]),
-      cell({ class: "number c-time" }, duration(unit.ms)),
-      cell({ class: "number c-cost" }, money(unit.cost)),
-      cell({ class: "number c-start" }, clock(unit.start)),
-    ],
   });
   function sorted() {
-    const value = unitOrders[order.by];
+    const value = orders[order.by];
     const sign = order.down ? -1 : 1;
-    return given.map((unit) => [value(unit), unit]).sort((a, b) =>
+    return given.map((one) => [value(one), one]).sort((a, b) =>
       (a[0] < b[0] ? -sign : a[0] > b[0] ? sign : 0) || a[1].place - b[1].place).map((one) => one[1]);
   }
-  function sort(by) {
-    order.down = order.by === by && !order.down;
-    order.by = by;
+  function sort(column) {
+    order.down = order.by === column && !order.down;
+    order.by = column;
     mark();
     update(sorted());
   }
   function mark() {
-    // Times and costs start with the largest.
-    const falling = (order.by === "ms" || order.by === "cost") !== order.down;
+    const isFalling = falling.includes(order.by) !== order.down;
     for (const head of heads) {
-      if (head.dataset.by === order.by) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      if (head.dataset.by === order.by) head.setAttribute("aria-sort", isFalling ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
   }
@@ -107,4 +96,23 @@ function makeUnits(open) {
   list.refresh = () => update(list.items);
   mark();
   return list;
+}
+
+function makeUnits(open) {
+  return makeSortedList({
+    label: "Units", height: 54, tall: 102, open, empty: "No unit matches the filter.",
+    columns: [
+      { title: "Status", by: "status", class: "c-word", width: 190 }, { title: "Case and provider", by: "case", class: "c-case", stop: true },
+      { title: "Time", by: "ms", class: "number", width: 126 }, { title: "Cost", by: "cost", class: "number", width: 126 },
+      { title: "Started", by: "start", class: "number", width: 126 },
+    ],
+    rowOf: (unit) => [
+      cell({ class: "c-word" }, twoLines([unitBadge(unit), unit.late ? make("span", { class: "mark" }, "timed out") : null].filter(Boolean), [said(unit.failure ?? unit.outcome)])),
+      caseCell(unitHash(unit), unit, [`trial ${unit.trial}`]),
+      cell({ class: "number c-time" }, duration(unit.ms)),
+      cell({ class: "number c-cost" }, money(unit.cost)),
+      cell({ class: "number c-start" }, clock(unit.start)),
+    ],
+    orders: unitOrders, by: "ms", falling: ["ms", "cost"],
+  });
 }

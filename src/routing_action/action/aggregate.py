@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import traceback
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from routing_action.action.base import pin_base, write_folder
 from routing_action.action.custody import check_custody, list_results
+from routing_action.action.history import history_folder
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import ERROR_FILE
@@ -26,6 +28,7 @@ from routing_action.gate.deltas import DELTA_FILE
 from routing_action.gate.edits.find import path_in
 from routing_action.gate.histories import FallbackHistory, GitHistory, History
 from routing_action.gate.model import Delta
+from routing_action.gate.past_runs import add_past_runs
 from routing_action.gate.rules import DeltaKind
 from routing_action.git.command import resolve
 from routing_action.github.context import Context
@@ -33,7 +36,10 @@ from routing_action.github.history import ApiHistory
 from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
 from routing_action.report.view import GateOutcome, find_outcome
 from routing_action.results.find import has_results, read_unmeasured
+from routing_action.results.history import History as PastRuns
+from routing_action.results.history import read_history
 from routing_action.results.rerun import run_program
+from routing_action.results.trends import Trend, build_trends
 
 _STATUS = {
     Conclusion.SUCCESS: "passed",
@@ -60,8 +66,10 @@ def aggregate(step: Step) -> ExitCode:
         write_atomically(report / ERROR_FILE, f"{error}\n")
         raise
     delta = _keep_templates(step, delta, report, history)
+    past = _read_past(step)
+    delta = add_past_runs(delta, past.lines)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
-    _write_reports(step, delta, report, legs)
+    _write_reports(step, delta, report, legs, build_trends(past.lines))
     _describe(step, delta, report)
     is_red = delta.conclusion is Conclusion.FAILURE
     return ExitCode.GATE_FAILED if is_red else ExitCode.PASSED
@@ -213,12 +221,26 @@ def choose_base(context: Context, baseline_ref: str) -> tuple[str | None, str | 
     return None, ref
 
 
-def _write_reports(step: Step, delta: Delta, report: Path, legs: Path) -> None:
+def _read_past(step: Step) -> PastRuns:
+    """What runs on the default branch measured; nothing where that is not asked for."""
+    folder = history_folder(step)
+    try:
+        return read_history(folder) if folder else PastRuns()
+    except OSError as error:
+        step.say("warning", f"the history could not be read: {error}")
+        return PastRuns()
+
+
+def _write_reports(
+    step: Step, delta: Delta, report: Path, legs: Path, trends: Sequence[Trend]
+) -> None:
     """Every form of the report; a fault of theirs is a warning and never touches the verdict."""
     links = step.context.links(step.variable("ROUTING_LEG"))
     results = (legs,) if has_results((legs,)) else ()
     try:
-        warnings = write_reports(delta, report, links, results=results, templates=step.templates)
+        warnings = write_reports(
+            delta, report, links, results=results, templates=step.templates, trends=trends
+        )
     except Exception:
         step.quote(traceback.format_exc())
         warnings = ("a report could not be written; the verdict is not affected",)

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from routing_action.errors import UsageError
 
 PREFIX = "ROUTING_INPUT_"
-COMMANDS = ("run", "plan", "aggregate", "publish", "command")
+COMMANDS = ("run", "plan", "aggregate", "publish", "history", "command")
 """What `command` can be; the first is the default."""
 
 DEFAULT_KEY = "routing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import traceback
 from collections.abc import Callable
@@ -56,34 +57,42 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
     """Only the module that is asked for is imported."""
     if name == "prepare":
         return _prepare
-    if name == "conclude":
-        from routing_action.action.conclude import conclude  # noqa: PLC0415
+    command = step.environ.get("ROUTING_STAGE", "")
+    if name == "fetch" and command != "publish":
+        return _fetch
+    if name in ("main", "fetch"):
+        step.variable("ROUTING_STAGE")
+    module, function = (_WORK.get((name, command)) or _WORK[name, ""]).split(".")
+    work: Callable[[Step], ExitCode] = getattr(
+        importlib.import_module(f"routing_action.action.{module}"), function
+    )
+    return work
 
-        return conclude
-    if name == "handover":
-        from routing_action.action.handover import hand_over_killed  # noqa: PLC0415
 
-        return hand_over_killed
-    if name == "answer":
-        from routing_action.action.answer import answer_comment  # noqa: PLC0415
+_WORK = {
+    ("fetch", "publish"): "publish.fetch_report",
+    ("answer", ""): "answer.answer_comment",
+    ("main", "plan"): "run.plan_legs",
+    ("main", "run"): "run.run_leg",
+    ("main", "aggregate"): "aggregate.aggregate",
+    ("main", "publish"): "publish.adopt",
+    ("main", "history"): "history.collect_lines",
+    ("handover", ""): "handover.hand_over_killed",
+    ("publish", ""): "publish.publish_report",
+    ("publish", "history"): "history.push_lines",
+    ("conclude", ""): "conclude.conclude",
+}
+"""The function of each stage, by the command where that matters."""
 
-        return answer_comment
-    stage = step.variable("ROUTING_STAGE") if name in ("main", "fetch") else name
-    if name == "fetch" and stage != "publish":
-        from routing_action.action.rerun.look_up import fetch_asked  # noqa: PLC0415
 
-        return fetch_asked
-    if stage in ("plan", "run"):
-        from routing_action.action.run import plan_legs, run_leg  # noqa: PLC0415
+def _fetch(step: Step) -> ExitCode:
+    """Bring what the stage `main` needs from GitHub: the history, and what a rerun is for."""
+    from routing_action.action.history import fetch_history  # noqa: PLC0415
+    from routing_action.action.rerun.look_up import fetch_asked  # noqa: PLC0415
 
-        return plan_legs if stage == "plan" else run_leg
-    if stage == "aggregate":
-        from routing_action.action.aggregate import aggregate  # noqa: PLC0415
-
-        return aggregate
-    from routing_action.action.publish import adopt, fetch_report, publish_report  # noqa: PLC0415
-
-    return {"fetch": fetch_report, "publish": publish_report}.get(name, adopt)
+    fetch_history(step)
+    is_for_rerun = step.variable("ROUTING_STAGE") in ("aggregate", "plan")
+    return fetch_asked(step) if is_for_rerun else ExitCode.PASSED
 
 
 def _prepare(step: Step) -> ExitCode:
@@ -110,6 +119,8 @@ def _prepare(step: Step) -> ExitCode:
             report_dir=str(report),
             legs_dir=str(work / f"legs-{name}-{key}"),
         )
+    elif name == "history":
+        step.output(legs_dir=str(work / "legs-history"))
     step.output(command=name)
     return ExitCode.PASSED
 

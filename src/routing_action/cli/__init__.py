@@ -6,6 +6,7 @@ COMMANDS = {
     "run": "Run cases on agent CLIs and prove which skills they loaded.",
     "compare": "Judge results against the baseline at the merge base.",
     "report": "Render a delta for people.",
+    "history": "Show how pairs did over time, and where their rate changed.",
     "publish": "Post a delta as check run and comment.",
     "evaluate": "Judge stored transcripts again; no agent is started.",
     "record": "Make recordings of a batch, for `run --replay`.",

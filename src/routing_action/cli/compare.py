@@ -17,8 +17,10 @@ from routing_action.cli.options import (
     find_provider,
     format_option,
     full_commit,
+    history_option,
     known_agents,
     path_option,
+    read_history_option,
     split_list,
     stdout_style,
 )
@@ -32,6 +34,7 @@ from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.deltas import DELTA_FILE
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.model import Delta
+from routing_action.gate.past_runs import add_past_runs
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.steps import name_source
@@ -103,6 +106,7 @@ _MOST_LOOKED_AT = 20
     callback=full_commit,
     help="The results must be of this commit; others fail the gate.",
 )
+@history_option
 @format_option("text", "json", "comment")
 @path_option("--output", written=True, help="Write delta.json here too.")
 def command(
@@ -119,6 +123,7 @@ def command(
     allow_infra: tuple[str, ...],
     fail_on_infra: bool,
     commit: str | None,
+    history_folder: Path | None,
     output_format: str,
     output: Path | None,
 ) -> int:
@@ -159,6 +164,7 @@ def command(
     if delta is None:
         click.echo(f"no comparison: {judged.cases} has no baseline beside it", err=True)
         return or_exit or 0
+    delta = add_past_runs(delta, read_history_option(history_folder).lines)
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)

@@ -22,11 +22,12 @@ from routing_action.agents.provider import Provider
 from routing_action.cli.place import TypedPath
 from routing_action.corpus.baseline import iterate_pairs
 from routing_action.corpus.naming import fold
-from routing_action.errors import UsageError
+from routing_action.errors import DocumentError, UsageError
 from routing_action.files.nearest import suggest
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import one_line
+from routing_action.results.history import History, read_history
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -88,6 +89,38 @@ def known_agents() -> KnownAgents:
         meta[_AGENTS] = find_agents(meta.get(_CONFIG), Path(), all_providers())
     agents: KnownAgents = meta[_AGENTS]
     return agents
+
+
+def history_option(command: Command) -> Command:
+    """`--history DIR`, what earlier runs measured."""
+    text = "What earlier runs measured: a folder of YYYY-MM.jsonl files."
+    return path_option("--history", "history_folder", metavar="DIR", help=text)(command)
+
+
+def read_history_option(folder: Path | None) -> History:
+    """The history of a folder that was named; an empty one where none was.
+
+    Raises DocumentError where it cannot be read.
+    """
+    if folder is None:
+        return History()
+    if not folder.is_dir():
+        raise DocumentError(
+            "is no folder",
+            file=str(folder),
+            remedy="name the folder that holds YYYY-MM.jsonl files",
+        )
+    try:
+        history = read_history(folder)
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror}", file=str(folder)) from None
+    if history.unread:
+        lines = "1 line" if history.unread == 1 else f"{history.unread} lines"
+        click.echo(
+            f"routing-action: warning: {lines} of the history cannot be read, and are left out",
+            err=True,
+        )
+    return history
 
 
 def delta_option(command: Command) -> Command:

@@ -11,7 +11,9 @@ import click
 from routing_action.cli.options import (
     delta_option,
     format_option,
+    history_option,
     path_option,
+    read_history_option,
     stdout_style,
     templates_option,
 )
@@ -19,6 +21,7 @@ from routing_action.cli.place import find_delta, folder_of, from_here
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.deltas import DELTA_FILE, read_delta
 from routing_action.gate.model import Delta
+from routing_action.gate.past_runs import add_past_runs
 from routing_action.github.context import read_context
 from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import (
@@ -32,6 +35,7 @@ from routing_action.report.render_all import (
 from routing_action.report.steps import name_source
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.batch_folder import RESULTS_FILE
+from routing_action.results.trends import build_trends
 
 _FILES = ("html", "junit")
 
@@ -60,6 +64,7 @@ _FILES = ("html", "junit")
     written=True,
     help="Write every report into this folder.",
 )
+@history_option
 @templates_option
 def command(
     delta_file: Path | None,
@@ -67,6 +72,7 @@ def command(
     output_format: str,
     output: Path | None,
     folder: Path | None,
+    history_folder: Path | None,
     templates: Path | None,
 ) -> int:
     """Render a delta for people. It judges nothing: the exit code is 0 whatever the delta says.
@@ -79,12 +85,21 @@ def command(
     place = read_context(os.environ).links("routing")
     batches = [Path(from_here(folder_of(path))) for path in results]
     place = replace(place, results=name_source(delta, batches))
+    history = read_history_option(history_folder)
+    trends = build_trends(history.lines)
+    delta = add_past_runs(delta, history.lines)
     if folder is not None:
-        _warn(write_reports(delta, folder, place, results=results, templates=templates))
+        found = write_reports(
+            delta, folder, place, results=results, templates=templates, trends=trends
+        )
+        _warn(found)
         click.echo(str(folder))
     elif output_format in _FILES:
         target = output or file.with_name(HTML_FILE if output_format == "html" else JUNIT_FILE)
-        _write_file(output_format, target, delta, place, results, templates)
+        if output_format == "html":
+            _warn(write_html_file(target, delta, place, results, templates, trends))
+        else:
+            write_junit_file(target, delta, place, results)
         if output is None:
             click.echo(from_here(target))
     else:
@@ -111,20 +126,6 @@ def _find_results(delta: Path) -> tuple[Path, ...]:
     """The results beside a delta, which it is about."""
     beside = delta.with_name(RESULTS_FILE)
     return (beside,) if beside.is_file() else ()
-
-
-def _write_file(
-    output_format: str,
-    output: Path,
-    delta: Delta,
-    place: RunLinks,
-    results: tuple[Path, ...],
-    templates: Path | None,
-) -> None:
-    if output_format == "html":
-        _warn(write_html_file(output, delta, place, results, templates))
-    else:
-        write_junit_file(output, delta, place, results)
 
 
 def _render(output_format: str, delta: Delta, place: RunLinks, templates: Path | None) -> str:

@@ -59,6 +59,10 @@ class Edit(_Model):
     summary: str = ""
 
 
+MOST_PAST_RUNS = 30
+PastRun = tuple[Count, Annotated[int, Field(ge=0, le=10_000)]]
+
+
 class DeltaEntry(_Model):
     """One row: `was` is what the deciding baseline expects, `got` what was measured.
 
@@ -66,7 +70,8 @@ class DeltaEntry(_Model):
     them could be measured, where that is not all. `accepted`: the change's own baseline already
     expects `got`, which counts once it is merged. `red_before` are earlier attempts of the run at
     which the pair was red, `red_in_runs` the ids of other runs. `stale` says what changed since it
-    was measured, "" where nothing did.
+    was measured, "" where nothing did. `history` are the last runs on the default branch, the
+    oldest first: how many of how many measured trials passed.
     """
 
     case_id: str
@@ -95,6 +100,7 @@ class DeltaEntry(_Model):
     red_before: tuple[Count, ...] = ()
     stale: str = ""
     red_in_runs: tuple[str, ...] = ()
+    history: tuple[PastRun, ...] = Field(default=(), max_length=MOST_PAST_RUNS)
 
     @property
     def was_red(self) -> bool:

@@ -1,7 +1,7 @@
 """Fetches what a clone lacks of its history, with the caller's own git configuration.
 
-Nothing else here lets git reach a network. It never prompts, sets no local branch, and shows no
-address with its credentials.
+Beside data_branch.py nothing here lets git reach a network. It never prompts, sets no local branch,
+and shows no address with its credentials.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FULL_HISTORY = (
     "`git fetch --unshallow` (in a complete clone `git fetch`)"
 )
 
-_CONFIGURATION = (
+CONFIGURATION = (
     "core.hooksPath=/dev/null",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -65,9 +65,9 @@ def fetch(
     HarnessError where git is missing, takes too long or fails, with the first line that git
     complained in.
     """
-    settings = [word for setting in _CONFIGURATION for word in ("-c", setting)]
+    settings = [word for setting in CONFIGURATION for word in ("-c", setting)]
     words = (*settings, "fetch", *_OPTIONS, *options, "--", remote, *refs)
-    ended = start_git(words, top, _own_environment(environ), timeout_seconds)
+    ended = start_git(words, top, own_environment(environ), timeout_seconds)
     if ended.code is None:
         raise HarnessError(
             f"git fetch from {remote} did not end within {timeout_seconds:g} s",
@@ -174,7 +174,8 @@ def _is_well_formed(top: Path, source: str) -> bool:
     return True
 
 
-def _own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The caller's environment, without what points git elsewhere, and with no way to ask."""
     kept = {
         name: value
         for name, value in environ.items()

@@ -35,6 +35,7 @@ from routing_action.report.steps import (
     rerun_commands,
 )
 from routing_action.report.suspects import describe_rest, list_suspects
+from routing_action.report.trends import draw_before
 from routing_action.report.view import find_word
 
 Values: TypeAlias = dict[str, Any]
@@ -44,6 +45,7 @@ _MOST_TOKENS = 6
 _MOST_PROOFS = 3
 _PROOF_WIDTH = 400
 _GLIMPSE_WIDTH = 48
+_MOST_PAST = 5
 _PURPOSE_WIDTH = 240
 _DIFF_WIDTH = 600
 _KINDS = {kind.value for kind in (*FailureKind, *Outcome)}
@@ -86,7 +88,7 @@ def _row(
     `wanted` are the missing tokens without the files that their skills imply, `refused` what was
     used though disallowed, `others` the agents that still pass a case which broke here. `subagents`
     are those of `loaded` that a sub-agent alone has loaded. `purposes` tell the wanted skills apart
-    from those that took the prompt.
+    from those that took the prompt. `past` are the last runs of the first pairs, from the history.
     """
     row = group[0]
     own = {name: "" if value is None else value for name, value in row.model_dump().items()}
@@ -114,9 +116,23 @@ def _row(
         "not_alike": row.not_alike[:_MOST_TOKENS],
         "flaky": f"{row.passed} of {row.trials}" if row.flaky else "",
         "red_before": describe_before(row) if row.was_red else "",
+        "past": list(_past(group)),
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
     }
+
+
+def _past(group: Sequence[DeltaEntry]) -> Iterator[Values]:
+    """What the history tells of the first pairs: their last runs as blocks, and counted."""
+    for row in [one for one in group if one.history][:_MOST_PAST]:
+        yield {
+            "case_id": row.case_id,
+            "agent": row.agent,
+            "blocks": draw_before(row.history),
+            "runs": len(row.history),
+            "passed": sum(passed for passed, _ in row.history),
+            "trials": sum(trials for _, trials in row.history),
+        }
 
 
 def _commands(delta: Delta, group: Sequence[DeltaEntry], place: RunLinks) -> Values:

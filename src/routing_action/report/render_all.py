@@ -22,6 +22,7 @@ from routing_action.report.markdown import (
 from routing_action.report.sandbox import prefer_overrides
 from routing_action.report.steps import name_source
 from routing_action.results.transcript_lines import stream_units
+from routing_action.results.trends import Trend
 
 HTML_FILE = "report.html"
 JUNIT_FILE = "junit.xml"
@@ -88,16 +89,17 @@ def write_reports(
     *,
     results: Sequence[Path] = (),
     templates: Path | None = None,
+    trends: Sequence[Trend] = (),
 ) -> tuple[str, ...]:
     """Write comment, summary, HTML and JUnit into a folder; warnings about templates.
 
     `results` are results.json files or folders of them, for the units' details; without them the
-    HTML shows the delta alone.
+    HTML shows the delta alone. `trends` are what the history tells of pairs.
     """
     rendered, warnings = render_all(delta, place, templates)
     write_atomically(folder / COMMENT_FILE, rendered.comment[0])
     write_atomically(folder / SUMMARY_FILE, rendered.summary)
-    warnings += write_html_file(folder / HTML_FILE, delta, place, results, templates)
+    warnings += write_html_file(folder / HTML_FILE, delta, place, results, templates, trends)
     write_junit_file(folder / JUNIT_FILE, delta, place, results)
     return warnings
 
@@ -108,6 +110,7 @@ def write_html_file(
     place: RunLinks,
     results: Sequence[Path],
     templates: Path | None = None,
+    trends: Sequence[Trend] = (),
 ) -> tuple[str, ...]:
     """Write the HTML report; a warning where the user's template could not be used."""
 
@@ -115,7 +118,16 @@ def write_html_file(
         with stream_atomically(file) as out:
             units, folder = stream_units(results), file.parent
             source = name_source(delta, () if place.run_id else results)
-            write_html(out, delta, units, place, source, folder=folder, overrides=overrides)
+            write_html(
+                out,
+                delta,
+                units,
+                place,
+                source,
+                folder=folder,
+                overrides=overrides,
+                trends=trends,
+            )
 
     return prefer_overrides(draw, templates)[1]
 

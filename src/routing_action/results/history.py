@@ -70,11 +70,16 @@ def read_history(folder: Path) -> History:
 
     Raises OSError where the folder or a file cannot be read.
     """
+    return parse_history({file.name: file.read_bytes() for file in folder.glob("*.jsonl")})
+
+
+def parse_history(files: Mapping[str, bytes]) -> History:
+    """The same of the files' names and contents."""
     decode = msgspec.json.Decoder(HistoryLine).decode
     lines: dict[tuple[str, str, str], HistoryLine] = {}
     unread = 0
-    for file in sorted(folder.glob("*.jsonl")):
-        for text in file.read_bytes().split(b"\n"):
+    for name in sorted(files):
+        for text in files[name].split(b"\n"):
             if not text.strip():
                 continue
             try:

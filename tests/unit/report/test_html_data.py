@@ -16,6 +16,7 @@ from routing_action.gate.model import DeltaProof, DeltaSkill, Edit, FieldEdit
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.html import data as html_data
+from routing_action.report.html.script import to_script
 from routing_action.results.transcript_lines import TranscriptLine
 from tests.support.html_page import RED, Page, render
 from tests.support.report_values import (
@@ -85,14 +86,14 @@ def test_many_rows_come_in_pieces_and_in_order() -> None:
 
 def test_data_holds_nothing_that_html_or_javascript_could_take_for_its_own() -> None:
     """All of `<`, `>`, `&` and the line separators are escaped in data."""
-    raw = str(html_data.to_script(["".join(HOSTILE)]))
+    raw = str(to_script(["".join(HOSTILE)]))
     assert not re.search("[<>&\u2028\u2029]", raw)
     assert json.loads(raw) == ["".join(HOSTILE)]
 
 
 def test_lone_surrogates_and_huge_numbers_are_data_too() -> None:
     """What UTF-8 or 64 bits cannot hold stops no report."""
-    assert json.loads(str(html_data.to_script(["\ud800<", 10**30]))) == ["\ud800<", 10**30]
+    assert json.loads(str(to_script(["\ud800<", 10**30]))) == ["\ud800<", 10**30]
     record = make_record(status="fail", error="\udfff", duration_ms=10**30)
     text = render(RED, record)
     text.encode()

@@ -1,13 +1,7 @@
-"""The data of the HTML report: pairs, units and where transcripts lie, as JSON in script elements.
-
-Inside a script element only `<` can end or confuse the element; with `&`, `>` and the two line
-separators escaped too, the text is also safe for tools that treat it as XML or JavaScript (HTML
-Standard, 'Restrictions for contents of script elements').
-"""
+"""The data of the HTML report: pairs, units and where transcripts lie, in script elements."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -16,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
 from markupsafe import Markup
 
 from routing_action.corpus.baseline import Status
@@ -25,6 +18,7 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.github.publication import RunLinks
 from routing_action.report.causes import find_shared_cause
 from routing_action.report.escape import cut
+from routing_action.report.html.script import to_json, to_script
 from routing_action.report.reasons import (
     Sentence,
     describe_cause,
@@ -45,13 +39,6 @@ PASSING_DETAIL_BYTES = 2**20
 _ROWS_IN_A_PIECE = 500
 _LONGEST_TEXT = 4000
 _MOST_ITEMS = 60
-_ESCAPES = (
-    (b"<", b"\\u003c"),
-    (b">", b"\\u003e"),
-    (b"&", b"\\u0026"),
-    ("\u2028".encode(), b"\\u2028"),
-    ("\u2029".encode(), b"\\u2029"),
-)
 _PAIR = attrgetter(
     "case_id", "agent", "kind", "gates", "was", "got", "line", "flaky", "timed_out", "passed",
     "trials", "unit_run_id",
@@ -61,8 +48,6 @@ _UNIT = attrgetter(
     "category", "duration_ms", "started_at_utc", "ended_at_utc", "cost_usd", "exit_code",
 )  # fmt: skip
 """The columns of pairs and units, in the order in which templates/report_data.js reads them."""
-
-_encode = msgspec.json.Encoder().encode
 
 
 class ReportData:
@@ -157,7 +142,7 @@ class ReportData:
             is_passing = row.status is Status.PASS
             if not is_passing or left > 0:
                 line.append(_detail(row, record.lines))
-                left -= len(_to_json(line[-1])) if is_passing else 0
+                left -= len(to_json(line[-1])) if is_passing else 0
             yield line
 
     def _number_cause(self, cause: str) -> int:
@@ -194,22 +179,6 @@ class ReportData:
 
 def _quote(path: str) -> str:
     return quote(path, errors="replace")
-
-
-def to_script(value: object) -> Markup:
-    """A value as JSON that is safe as the text of a script element."""
-    data = _to_json(value)
-    for plain, escape in _ESCAPES:
-        data = data.replace(plain, escape)
-    return Markup(data.decode())  # noqa: S704 - escaped above
-
-
-def _to_json(value: object) -> bytes:
-    try:
-        return _encode(value)
-    except (UnicodeEncodeError, OverflowError):
-        # Lone surrogates and integers beyond 64 bits: the standard library writes both.
-        return json.dumps(msgspec.to_builtins(value)).encode()
 
 
 def _detail(row: UnitResult, lines: tuple[TranscriptLine, ...]) -> dict[str, object]:

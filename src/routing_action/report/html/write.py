@@ -6,8 +6,6 @@ streams through it, and the page's script shows it as text alone.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,8 +18,9 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.github.publication import RunLinks
 from routing_action.report.causes import describe_group, group_rows
 from routing_action.report.edits import build_edits, list_changes
-from routing_action.report.escape import printable
-from routing_action.report.html.data import ReportData, to_script
+from routing_action.report.html.data import ReportData
+from routing_action.report.html.script import FILTERS, to_script
+from routing_action.report.html.trends import build_trend_data
 from routing_action.report.page import download_command
 from routing_action.report.reasons import list_noise, say
 from routing_action.report.sandbox import Sandbox
@@ -34,6 +33,7 @@ from routing_action.report.view import (
     find_title,
 )
 from routing_action.results.transcript_lines import UnitRecord
+from routing_action.results.trends import Trend
 
 STATIC_ROWS = 200
 """Rows of the table that is read where scripts are off."""
@@ -54,16 +54,17 @@ def write_html(
     *,
     folder: Path | None = None,
     overrides: Path | None = None,
+    trends: Sequence[Trend] = (),
 ) -> None:
     """Write the report, piece by piece; `records` are read once and never held together.
 
     `source` is where the results are, for its commands, and `folder` where the report will lie, for
-    its links to transcripts. `overrides` may hold templates that extend or replace ours; UsageError
-    where one of them cannot be used.
+    its links to transcripts; `trends` are what the history tells of pairs. `overrides` may hold
+    templates that extend or replace ours; UsageError where one of them cannot be used.
     """
     groups = group_rows(delta, changed_rows(delta))
     data = ReportData(delta, place, source, folder)
-    filters = {"printable": printable, "csp_hash": csp_hash, "usd": "{:.4f}".format}
+    filters = {**FILTERS, "usd": "{:.4f}".format}
     sandbox = Sandbox(overrides, filters)
     edits = "".join(
         Sandbox(None, filters).pieces(
@@ -88,6 +89,7 @@ def write_html(
                 prompts=sandbox.unmetered(data.prompts()),
                 units=sandbox.unmetered(data.units(records)),
                 index=sandbox.unmetered(data.index()),
+                trends=build_trend_data(_of_rows(delta, trends)),
             ),
         )
     )
@@ -105,6 +107,12 @@ def _with_edits(edits: str, pieces: Iterable[str]) -> Iterator[str]:
             yield f"{waiting[: match.end()]}{edits}{waiting[match.end() :]}"
             waiting = edits = ""
     yield waiting + edits
+
+
+def _of_rows(delta: Delta, trends: Iterable[Trend]) -> list[Trend]:
+    """The trends of pairs that the delta has."""
+    pairs = {(row.case_id, row.agent) for row in delta.rows}
+    return [one for one in trends if one.pair in pairs]
 
 
 def _tell(
@@ -141,12 +149,3 @@ def _meta(delta: Delta, place: RunLinks) -> dict[str, object]:
         "cli_versions": delta.totals.cli_versions,
         "models": delta.totals.models,
     }
-
-
-def csp_hash(text: str) -> str:
-    """The source expression that lets an inline script or style of this very text through.
-
-    Source: Content Security Policy Level 3, section 2.3.1, 'hash-source'.
-    """
-    digest = hashlib.sha256(str(text).encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"

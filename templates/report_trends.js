@@ -1,0 +1,86 @@
+// How pairs did over time: a small chart for each, with marks where a CLI, a model or a description
+// changed. The blocks come added up; no single run is in the page.
+
+const trendData = read("data-trends");
+const trendTexts = trendData?.texts ?? [];
+const trends = (trendData?.pairs ?? []).map((line, place) => {
+  const [caseId, agent, passed, trials, low, high, runs, flips, streak, ms, cost, blocks, marks, change] = line;
+  const rate = trials ? passed / trials : null;
+  const told = change ? trendTexts[change[1]] : "";
+  return { place, caseId, agent, passed, trials, low, high, runs, flips, streak, ms, cost, blocks: [...blocks], marks, change: change?.[0] ?? -1, told, rate, text: `${caseId}\n${agent}\n${told}`.toLowerCase() };
+});
+const trendOf = new Map(trends.map((one) => [pairKey(one.caseId, one.agent), one]));
+
+function percent(share) {
+  const whole = Math.round(100 * share);
+  return `${share > 0 && share < 1 ? Math.min(99, Math.max(1, whole)) : whole}%`;
+}
+const interval = (one) => `${percent(one.low)} to ${percent(one.high)}`;
+const streakText = (one) => (one.streak ? `${one.streak > 0 ? "pass" : "fail"} ×${Math.abs(one.streak)}` : "–");
+
+function svg(name, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+// A bar for each block: its height is the pass rate. Marks stand before the block that they begin at.
+const BAR = 5;
+const levels = "▁▂▃▄▅▆▇";
+function drawTrend(one) {
+  const parts = one.blocks.map((block, index) => {
+    const level = levels.indexOf(block);
+    const height = level < 0 ? 2 : 4 + level * 3.4;
+    const tone = level < 0 ? "none" : level === levels.length - 1 ? "pass" : level ? "some" : "fail";
+    return svg("rect", { class: `bar-${tone}`, x: String(index * BAR), y: String(26 - height), width: String(BAR - 1), height: String(height) });
+  });
+  for (const [block, text] of one.marks) {
+    parts.push(svg("path", { class: "switch", d: `M${block * BAR - 0.5} 0V26m-2.5 -26h5l-2.5 4z` }, svg("title", {}, oneLine(trendTexts[text]))));
+  }
+  if (one.change >= 0) parts.push(svg("path", { class: "change", d: `M${one.change * BAR - 0.5} 0V30` }, svg("title", {}, oneLine(one.told))));
+  const title = `${one.passed} of ${count(one.trials, "trial", "trials")} passed, in ${count(one.runs, "run", "runs")}`;
+  return svg("svg", { class: "trend", viewBox: `-3 0 ${40 * BAR + 6} 30`, role: "img", "aria-label": title, preserveAspectRatio: "xMinYMid meet" }, ...parts);
+}
+
+const trendOrders = {
+  case: (one) => `${one.caseId}\u0000${one.agent}`,
+  rate: (one) => one.rate ?? 2, flips: (one) => -one.flips, ms: (one) => -one.ms,
+};
+
+function makeTrends(open) {
+  const list = makeSortedList({
+    label: "Pairs over time", height: 60, tall: 138, open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
+    columns: [
+      { title: "Case and agent", by: "case", class: "c-case", stop: true },
+      { title: "Runs, the oldest first", class: "c-trend", width: 250 },
+      { title: "Pass rate", by: "rate", class: "number c-rate", width: 130 },
+      { title: "Flips", by: "flips", class: "number c-flips", width: 110 },
+      { title: "Time and cost", by: "ms", class: "number c-time", width: 130 },
+    ],
+    rowOf: (one) => [
+      open ? caseCell(pairHash(one), one, [said(one.told)], { title: oneLine(one.told) })
+        : stopCell({ class: "c-case", title: oneLine(one.told) }, twoLines([make("strong", {}, said(one.caseId)), make("span", { class: "on" }, " on ", said(one.agent))], [said(one.told)])),
+      cell({ class: "c-trend" }, drawTrend(one)),
+      cell({ class: "number c-rate" }, twoLines([one.rate === null ? "–" : percent(one.rate)], [one.rate === null ? "not measured" : interval(one)])),
+      cell({ class: "number c-flips" }, twoLines([count(one.flips, "flip", "flips")], [streakText(one)])),
+      cell({ class: "number c-time" }, twoLines([duration(one.ms)], [money(one.cost)])),
+    ],
+    orders: trendOrders, by: "rate", falling: ["flips", "ms"],
+  });
+  const key = (sign, text) => make("li", {}, make("span", { class: "swatch" }, sign), text);
+  list.element.prepend(make("ul", { class: "legend", "aria-label": "Legend" },
+    key("▮", `${trendData?.from} to ${trendData?.to}; the higher, the more passed`), key("▾", "CLI, model or description changed"), key("┆", "the rate changed")));
+  return list;
+}
+
+// What the page of a pair says of its past.
+function describeTrend(pair) {
+  const one = trendOf.get(pairKey(pair.caseId, pair.agent));
+  if (!one) return null;
+  return make("section", {}, make("h3", {}, "History"), drawTrend(one),
+    make("dl", { class: "facts" }, fact("Passed", `${one.passed} of ${count(one.trials, "trial", "trials")}`, make("span", { class: "sub" }, one.rate === null ? "" : `; ${percent(one.rate)}, ${interval(one)} with 95% certainty`)),
+      fact("Runs", `${one.runs} on the default branch`), fact("Flips", String(one.flips)), fact("Streak", streakText(one))),
+    one.told ? make("p", { class: "why" }, said(one.told)) : null,
+    one.marks.length ? make("ul", { class: "notes" }, ...one.marks.map(([, text]) => make("li", {}, said(trendTexts[text])))) : null);
+}
