@@ -35,9 +35,8 @@ def describe_change(trend: Trend) -> str:
     )
     more = change.last - change.first
     around = f", give or take {count(more, 'run')}" if more else ""
-    return (
-        f"{before} → {since} at {_name_run(trend, change.place)}{around}; "
-        + (f"with it changed {causes}" if causes else "CLI, model and descriptions stayed the same")
+    return f"{before} → {since} at {_name_run(trend, change.place)}{around}; " + (
+        f"with it changed {causes}" if causes else "CLI, model and descriptions stayed the same"
     )
 
 
