@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.terminal.cells import cell_width, pad, shorten_middle, visible
 from routing_action.report.terminal.layout import wrap
-from routing_action.report.trends import (
+from routing_action.results.trend_words import (
     describe_change,
     format_share,
     format_streak,
