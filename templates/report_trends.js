@@ -50,7 +50,7 @@ const trendOrders = {
 
 function makeTrends(open) {
   const list = makeSortedList({
-    label: "Pairs over time", height: 60, tall: 138, open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
+    label: "Pairs over time", height: 60, tall: 150, open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
     columns: [
       { title: "Case and agent", by: "case", class: "c-case", stop: true },
       { title: "Runs, the oldest first", class: "c-trend", width: 250 },
@@ -79,7 +79,7 @@ function describeTrend(pair) {
   const one = trendOf.get(pairKey(pair.caseId, pair.agent));
   if (!one) return null;
   return make("section", {}, make("h3", {}, "History"), drawTrend(one),
-    make("dl", { class: "facts" }, fact("Passed", `${one.passed} of ${count(one.trials, "trial", "trials")}`, make("span", { class: "sub" }, one.rate === null ? "" : `; ${percent(one.rate)}, ${interval(one)} with 95% certainty`)),
+    make("dl", { class: "facts" }, fact("Passed", `${one.passed} of ${count(one.trials, "trial", "trials")}`, make("span", { class: "sub" }, one.rate === null ? "" : `; ${percent(one.rate)} (95% interval: ${interval(one)})`)),
       fact("Runs", `${one.runs} on the default branch`), fact("Flips", String(one.flips)), fact("Streak", streakText(one))),
     one.told ? make("p", { class: "why" }, said(one.told)) : null,
     one.marks.length ? make("ul", { class: "notes" }, ...one.marks.map(([, text]) => make("li", {}, said(trendTexts[text])))) : null);

@@ -158,7 +158,7 @@ def _push(step: Step, new: tuple[HistoryLine, ...]) -> bool:
         changed = add_lines(files, new)
         if not changed:
             return {}
-        history = parse_history({**files, **changed})
+        history = parse_history({**files, **changed}.values())
         return {**changed, **render_files(history, step.context.repository)}
 
     with tempfile.TemporaryDirectory() as place:

@@ -119,7 +119,7 @@ def _fetch() -> History:
                 remedy="name a folder with --history DIR, or let the action keep one",
                 page=_PAGE,
             )
-        return parse_history(branch.read())
+        return parse_history(branch.read().values())
 
 
 def _select(

@@ -12,6 +12,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -110,10 +111,8 @@ class DataBranch:
         """
         new = any(MONTH_FILE.fullmatch(name) and name not in self.entries for name in files)
         if new and self.commit:
-            try:
+            with suppress(HarnessError):
                 return self._send(self._commit(files, message, now, begins=True))
-            except DeniedError:
-                pass
         return self._send(self._commit(files, message, now, begins=False))
 
     def _commit(self, files: Files, message: str, now: datetime, *, begins: bool) -> str:
@@ -204,19 +203,16 @@ def append(
     Where another run was faster, the branch is fetched again and `update` asked again, up to
     `TRIES` times with growing pauses. Raises as `DataBranch.push` does.
     """
-    for attempt in range(TRIES):
-        branch.fetch()
-        files = update(branch.read())
-        if not files:
-            return False
+    tries = 1
+    while True:
         try:
-            branch.push(files, message, now())
-        except DeniedError:
-            raise
-        except HarnessError:
-            if attempt + 1 == TRIES:
+            branch.fetch()
+            files = update(branch.read())
+            if files:
+                branch.push(files, message, now())
+            return bool(files)
+        except HarnessError as error:
+            if isinstance(error, DeniedError) or tries == TRIES:
                 raise
-            wait(2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - only keeps runs apart
-        else:
-            return True
-    raise AssertionError("the last try returns or raises")
+        wait(2 ** (tries - 1) * random.uniform(0.5, 1.5))  # noqa: S311 - only keeps runs apart
+        tries += 1

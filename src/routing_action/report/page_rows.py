@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, skill_key
+from routing_action.evidence.chance import Record
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.model import Delta, DeltaEntry, DeltaSkill
@@ -35,8 +36,8 @@ from routing_action.report.steps import (
     rerun_commands,
 )
 from routing_action.report.suspects import describe_rest, list_suspects
-from routing_action.report.trends import draw_before
 from routing_action.report.view import find_word
+from routing_action.results.trends import draw_levels
 
 Values: TypeAlias = dict[str, Any]
 """Values by the names that templates know them by."""
@@ -128,7 +129,7 @@ def _past(group: Sequence[DeltaEntry]) -> Iterator[Values]:
         yield {
             "case_id": row.case_id,
             "agent": row.agent,
-            "blocks": draw_before(row.history),
+            "blocks": draw_levels([Record(*one) for one in row.history]),
             "runs": len(row.history),
             "passed": sum(passed for passed, _ in row.history),
             "trials": sum(trials for _, trials in row.history),

@@ -16,7 +16,7 @@ from routing_action.corpus.baseline import Pair
 from routing_action.evidence.chance import Record
 
 
-class HistoryLine(msgspec.Struct, frozen=True, omit_defaults=True):
+class HistoryLine(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What one run on the default branch measured of one pair.
 
     `at` is UTC as in results.json; `run` is the link to the workflow run, or the batch's id.
@@ -70,16 +70,17 @@ def read_history(folder: Path) -> History:
 
     Raises OSError where the folder or a file cannot be read.
     """
-    return parse_history({file.name: file.read_bytes() for file in folder.glob("*.jsonl")})
+    return parse_history(file.read_bytes() for file in sorted(folder.glob("*.jsonl")))
 
 
-def parse_history(files: Mapping[str, bytes]) -> History:
-    """The same of the files' names and contents."""
+def parse_history(files: Iterable[bytes]) -> History:
+    """The same of the files' contents, which are read one by one."""
     decode = msgspec.json.Decoder(HistoryLine).decode
     lines: dict[tuple[str, str, str], HistoryLine] = {}
     unread = 0
-    for name in sorted(files):
-        for text in files[name].split(b"\n"):
+    texts: dict[str, str] = {}
+    for data in files:
+        for text in data.split(b"\n"):
             if not text.strip():
                 continue
             try:
@@ -88,10 +89,22 @@ def parse_history(files: Mapping[str, bytes]) -> History:
                 unread += 1
                 continue
             if line.v == 1 and 0 <= line.passes <= line.measured <= line.trials:
+                _share_texts(line, texts)
                 lines[line.batch, line.case_id, line.agent] = line
             else:
                 unread += 1
     return History(tuple(sorted(lines.values(), key=lambda line: line.at)), unread)
+
+
+def _share_texts(line: HistoryLine, texts: dict[str, str]) -> None:
+    """Keep one copy of what many lines repeat: a million of them are then half as large."""
+    for name in _REPEATED:
+        text = getattr(line, name)
+        if text:
+            msgspec.structs.force_setattr(line, name, texts.setdefault(text, text))
+
+
+_REPEATED = ("at", "commit", "run", "batch", "case_id", "agent", "skills", "description", "model")
 
 
 def sum_records(lines: Iterable[HistoryLine]) -> Mapping[Pair, Record]:

@@ -78,11 +78,11 @@ def build_trends(lines: Iterable[HistoryLine]) -> list[Trend]:
 
 def _build_trend(pair: Pair, lines: Sequence[HistoryLine]) -> Trend:
     records = [line.record for line in lines]
-    record = sum(records, Record())
-    passed = [2 * one.passes > one.trials for one in records if one.trials]
-    trials = sum(line.trials for line in lines)
-    costs = [line.cost_usd for line in lines if line.cost_usd is not None]
-    paid = sum(line.trials for line in lines if line.cost_usd is not None)
+    record = Record(sum(line.passes for line in lines), sum(line.measured for line in lines))
+    passed = [2 * line.passes > line.measured for line in lines if line.measured]
+    costs = [(line.cost_usd, line.trials) for line in lines if line.cost_usd is not None]
+    paid = sum(trials for _, trials in costs)
+    times = [line.duration_ms / line.trials for line in lines if line.trials]
     return Trend(
         pair=pair,
         lines=lines,
@@ -90,10 +90,8 @@ def _build_trend(pair: Pair, lines: Sequence[HistoryLine]) -> Trend:
         interval=wilson_interval(record),
         flips=sum(one != other for one, other in pairwise(passed)),
         streak=_count_streak(passed),
-        duration_ms=round(median(one.duration_ms / one.trials for one in lines if one.trials))
-        if trials
-        else 0,
-        cost_usd=sum(costs) / paid if paid else None,
+        duration_ms=round(median(times)) if times else 0,
+        cost_usd=sum(cost for cost, _ in costs) / paid if paid else None,
         change=find_change_point(records),
     )
 
@@ -107,20 +105,20 @@ def _count_streak(passed: Sequence[bool]) -> int:
 
 def _find_switches(lines: Sequence[HistoryLine]) -> Iterator[Switch]:
     """Each value against the last one that was known."""
-    last = {"CLI": "", "model": "", "description": "", "other descriptions": ""}
+    last = dict.fromkeys(("CLI", "model", "description", "other descriptions"), "")
+    known = None
     for place, line in enumerate(lines):
-        now = {
-            "CLI": line.cli_version or "",
-            "model": line.model or "",
-            "description": line.description,
-            "other descriptions": line.skills,
-        }
-        found = [name for name, value in now.items() if value and last[name] not in ("", value)]
+        values = (line.cli_version, line.model, line.description, line.skills)
+        if values == known:
+            continue
+        known = values
+        now = {name: value for name, value in zip(last, values, strict=True) if value}
+        found = [name for name, value in now.items() if last[name] not in ("", value)]
         if "description" in found:  # which the digest of all of them follows
             found = [name for name in found if name != "other descriptions"]
         for name in found:
             yield Switch(place, name, last[name], now[name])
-        last |= {name: value for name, value in now.items() if value}
+        last |= now
 
 
 def draw_levels(records: Sequence[Record], width: int = 30) -> str:

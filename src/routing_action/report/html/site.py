@@ -41,7 +41,7 @@ def render_site(trends: list[Trend], repository: str) -> str:
             repository=repository,
             message=_count_passing(newest),
             last=last,
-            runs=len({line.batch for trend in trends for line in trend.lines}),
+            runs=len({line.run for trend in trends for line in trend.lines}),
             pairs=len(trends),
             meta=to_script({"agents": agents, "counts": {}}),
             trends=build_trend_data(trends),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from routing_action.evidence.chance import Record
 from routing_action.report.html.script import to_script
-from routing_action.report.trends import describe_change, describe_switch
+from routing_action.results.history import HistoryLine
+from routing_action.results.trend_words import describe_change, describe_switch
 from routing_action.results.trends import Trend, draw_levels
 
 BLOCKS = 40
@@ -64,8 +65,8 @@ def _split(count: int) -> list[tuple[int, int]]:
     return list(pairwise(count * n // blocks for n in range(blocks + 1)))
 
 
-def _add(lines: Iterable[Any]) -> Record:
-    return sum((line.record for line in lines), Record())
+def _add(lines: Sequence[HistoryLine]) -> Record:
+    return Record(sum(line.passes for line in lines), sum(line.measured for line in lines))
 
 
 def _find_block(blocks: Sequence[tuple[int, int]], place: int) -> int:

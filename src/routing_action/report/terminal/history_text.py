@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.terminal.cells import cell_width, pad, shorten_middle, visible
 from routing_action.report.terminal.layout import wrap
-from routing_action.report.trends import (
+from routing_action.results.trend_words import (
     describe_change,
     format_share,
     format_streak,
@@ -33,8 +33,8 @@ def _render(trends: Sequence[Trend], width: int) -> Iterator[str]:
     widths[0] = min(widths[0], _WIDEST, max(_NARROWEST, width - rest))
     days = sorted(line.at[:10] for one in trends for line in (one.lines[0], one.lines[-1]))
     between = dict.fromkeys(map(visible, (days[0], days[-1])))
-    batches = len({line.batch for one in trends for line in one.lines})
-    yield f"{count(len(trends), 'pair')} in {count(batches, 'run')}, {' to '.join(between)}"
+    runs = len({line.run for one in trends for line in one.lines})
+    yield f"{count(len(trends), 'pair')} in {count(runs, 'run')}, {' to '.join(between)}"
     yield ""
     for row, trend in zip(rows, (None, *trends), strict=True):
         cells = (shorten_middle(row[0], widths[0]), *row[1:shown])

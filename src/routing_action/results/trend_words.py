@@ -1,12 +1,8 @@
-"""Says in words and in blocks what the history tells of a pair."""
+"""Says in words what the history tells of a pair."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from routing_action.evidence.chance import Record
-from routing_action.gate.wording import count
-from routing_action.results.trends import Switch, Trend, draw_levels
+from routing_action.results.trends import Switch, Trend
 
 
 def format_share(share: float) -> str:
@@ -34,7 +30,7 @@ def describe_change(trend: Trend) -> str:
         for one in trend.causes
     )
     more = change.last - change.first
-    around = f", give or take {count(more, 'run')}" if more else ""
+    around = f", give or take {more} run{'' if more == 1 else 's'}" if more else ""
     return f"{before} → {since} at {_name_run(trend, change.place)}{around}; " + (
         f"with it changed {causes}" if causes else "CLI, model and descriptions stayed the same"
     )
@@ -54,8 +50,3 @@ def _name_switch(switch: Switch) -> str:
 def _name_run(trend: Trend, place: int) -> str:
     line = trend.lines[place]
     return f"{line.commit[:12] or 'an unknown commit'} ({line.at[:10]})"
-
-
-def draw_before(records: Sequence[tuple[int, int]]) -> str:
-    """The last runs of a delta's row as blocks."""
-    return draw_levels([Record(*one) for one in records])
