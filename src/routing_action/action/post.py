@@ -12,7 +12,13 @@ from routing_action.errors import GitHubError, UsageError
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
 from routing_action.github.checks import publish_check
-from routing_action.github.comments import Bodies, CommentMode, Marker, StickyComment
+from routing_action.github.comments import (
+    WORKFLOW_AUTHOR,
+    Bodies,
+    CommentMode,
+    Marker,
+    StickyComment,
+)
 from routing_action.github.context import Context
 from routing_action.github.failures import PermissionMissingError
 from routing_action.github.publication import RunLinks
@@ -57,11 +63,13 @@ def post(
     context: Context,
     links: RunLinks,
     mode: CommentMode,
+    authors: tuple[str, ...] = (WORKFLOW_AUTHOR,),
     hint: int | None = None,
 ) -> Publication:
     """Post check run and comment; each failure becomes a warning, and the other is still tried.
 
-    `hint` is the pull request that the results name, for a run whose event names none.
+    `authors` are the logins of our comments, `hint` is the pull request that the results name, for
+    a run whose event names none.
     """
     failures: list[GitHubError] = []
 
@@ -77,7 +85,7 @@ def post(
         if number is None:
             return ""
         bodies = Bodies(rendered.comment, rendered.superseded)
-        return StickyComment(repository, number).publish(mode, marker, bodies).url
+        return StickyComment(repository, number, authors).publish(mode, marker, bodies).url
 
     check_url = ""
     if links.sha:

@@ -65,9 +65,9 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
 
         return hand_over_killed
     if name == "answer":
-        from routing_action.action.answer import answer_comment  # noqa: PLC0415
+        from routing_action.action.answer import answer  # noqa: PLC0415
 
-        return answer_comment
+        return answer
     stage = step.variable("ROUTING_STAGE") if name in ("main", "fetch") else name
     if name == "fetch" and stage != "publish":
         from routing_action.action.rerun.look_up import fetch_asked  # noqa: PLC0415

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from routing_action.bot.work import Answer, Work, refuse
+from routing_action.github.run_names import name_change
 from routing_action.github.runs import cancel_run, find_runs, list_jobs
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def show_status(work: Work) -> Answer:
                 for job in list_jobs(run)[:_MOST_JOBS]
             ],
         }
-        for run in _runs_of(work)[:5]
+        for run in find_runs_of(work)[:5]
     ]
     marker = report.marker
     values = {
@@ -41,7 +42,11 @@ def show_status(work: Work) -> Answer:
 
 def cancel(work: Work) -> Answer:
     """End every run of the head that has not ended; their pairs stay unmeasured."""
-    running = [run for run in _runs_of(work) if run.status != "completed"]
+    runs = find_runs_of(work)
+    running = [run for run in runs if run.status != "completed"]
+    cancelled = [run.html_url for run in runs if run.conclusion == "cancelled"]
+    if not running and work.is_again and cancelled:
+        return Answer("cancel", {"urls": cancelled})
     if not running:
         return refuse("no run of this pull request is going on")
     ended = [run.html_url for run in running if cancel_run(run)]
@@ -50,7 +55,14 @@ def cancel(work: Work) -> Answer:
     return Answer("cancel", {"urls": ended})
 
 
-def _runs_of(work: Work) -> list[WorkflowRun]:
-    return find_runs(
-        work.repository, work.settings.workflow, work.head, f"#{work.pull.number} at {work.head}"
+def is_measured(work: Work) -> bool:
+    """True while a run by command measures the head, which a commit on the branch would void."""
+    return work.has_started or any(
+        run.event == "workflow_dispatch" and run.status != "completed" for run in find_runs_of(work)
     )
+
+
+def find_runs_of(work: Work) -> list[WorkflowRun]:
+    """The runs of the head, newest first, with those that commands have started."""
+    title = name_change(work.pull.number, work.head)
+    return find_runs(work.repository, work.settings.workflow, work.head, title)

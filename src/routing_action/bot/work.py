@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from routing_action.bot.commands import Command
 from routing_action.bot.last_report import LastReport
+from routing_action.github.comments import WORKFLOW_AUTHOR
 from routing_action.github.context import Context
 
 if TYPE_CHECKING:
@@ -28,34 +29,46 @@ class Settings:
 
     key: str = "routing"
     workflow: str = DEFAULT_WORKFLOW
-    authors: tuple[str, ...] = ("github-actions[bot]",)
+    authors: tuple[str, ...] = (WORKFLOW_AUTHOR,)
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One command on one pull request; `head` is the commit that was its head when it was read."""
+    """One command on one pull request; `head` is the commit that was its head when it was read.
+
+    `tip` is the head by now: later where a command before this one has committed, `mark` names the
+    command in what it starts and makes. `is_again`: an earlier try may have done it all.
+    `has_started`: a command before this one has started a run that measures the head.
+    """
 
     command: Command
     repository: Repository
     pull: PullRequest
     head: str
+    tip: str
     is_fork: bool
     settings: Settings
     context: Context
     find_report: Callable[[], LastReport]
+    mark: str
+    is_again: bool = False
+    has_started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the reply shows: a template of templates/bot and its values; `ok` where it was done.
 
-    `width` is the longest text from outside that it shows, in characters.
+    `width` is the longest text from outside that it shows, in characters; `tip` the commit that was
+    made, and `has_started` that a run was started, which ends later.
     """
 
     template: str
     values: Mapping[str, object] = field(default_factory=dict)
     ok: bool = True
     width: int = 400
+    tip: str = ""
+    has_started: bool = False
 
 
 Handler: TypeAlias = Callable[[Work], Answer]

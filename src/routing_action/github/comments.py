@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from routing_action.errors import UsageError
 from routing_action.github.failures import ApiError, Made, asking, write_once
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 WORKFLOW_AUTHOR = "github-actions[bot]"
 
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,98}")
 _KEY = r"[A-Za-z0-9._-]{1,80}"
 _MARKER = re.compile(
     rf"<!-- routing-action key=({_KEY}) "
@@ -24,6 +26,20 @@ _MARKER = re.compile(
     r"run=(\d{1,19}|-) number=(\d{1,12}) attempt=(\d{1,6}) "
     r"conclusion=([a-z]{1,20}) news=([0-9a-f]{1,64}|-) -->"
 )
+
+
+def name_authors(app_slug: str) -> tuple[str, ...]:
+    """The logins that our comments can bear: the workflow's token's, and an App's where one is.
+
+    No person and no other App is among them: a copy of our marker by them counts for nothing.
+    Raises UsageError where the slug is none.
+    """
+    if app_slug and not _SLUG.fullmatch(app_slug):
+        raise UsageError(
+            f"app-slug {app_slug[:100]!r} is no name of an App",
+            remedy="give the output app-slug of actions/create-github-app-token",
+        )
+    return (WORKFLOW_AUTHOR, *((f"{app_slug}[bot]",) if app_slug else ()))
 
 
 class CommentMode(StrEnum):
@@ -136,14 +152,18 @@ class StickyComment:
     """The comment of one gate on one pull request.
 
     A comment counts as ours only by its author and its first line: a look-alike by somebody else
-    is passed over, and so is a copy of ours inside another comment.
+    is passed over, and so is a copy of ours inside another comment. One that the workflow's token
+    made is continued with an App's token, and the other way round.
     """
 
-    def __init__(self, repository: Repository, number: int) -> None:
-        """Ask for nothing yet."""
+    def __init__(
+        self, repository: Repository, number: int, authors: tuple[str, ...] = (WORKFLOW_AUTHOR,)
+    ) -> None:
+        """Ask for nothing yet; `authors` are ours beside the token's own login."""
         self._requester = repository.requester
         self._issue = repository.get_issue(number)
-        self._author = ""
+        self._authors = {*authors}
+        self._knows_own = False
 
     def publish(self, mode: CommentMode, ours: Marker, bodies: Bodies) -> PostedComment:
         """Bring the comment up to date; raises ApiError where GitHub does not do it."""
@@ -152,7 +172,7 @@ class StickyComment:
         try:
             return self._publish(mode, ours, bodies)
         except ApiError as error:
-            if error.status != 404:
+            if error.status not in (403, 404):
                 raise
         # Somebody deleted the comment after it was found.
         return self._publish(mode, ours, bodies)
@@ -195,17 +215,19 @@ class StickyComment:
 
         made = _send_longest("post the comment", ours, bodies, self._issue.create_comment, find)
         # An app's own token may not ask for its login; from here on it is known.
-        self._author = _login(made) or self._author
+        self._authors.add(_login(made))
         return made.html_url
 
     def _find(self, key: str) -> list[tuple[IssueComment, Marker]]:
         """Our comments of a key that nothing replaced, lowest id first."""
-        author = self._author = self._author or self._own_login()
+        if not self._knows_own:
+            self._authors.add(self._own_login())
+            self._knows_own = True
         with asking("read the comments", "pull-requests: read"):
             found = [
                 (comment, marker)
                 for comment in self._issue.get_comments()
-                if _login(comment) == author
+                if _login(comment) in self._authors
                 if (marker := parse_marker(comment.body)) is not None
                 if marker.key == key and marker.conclusion != "superseded"
             ]
@@ -251,11 +273,11 @@ def _send_longest(
 
 
 def _delete(comments: Iterable[IssueComment]) -> None:
-    """Delete; what is gone already counts as deleted."""
+    """Delete; what is gone already counts as deleted, and another author's may have to stay."""
     for comment in comments:
         try:
             with asking("delete a spare comment", "pull-requests: write"):
                 comment.delete()
         except ApiError as error:
-            if error.status != 404:
+            if error.status not in (403, 404):
                 raise

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from routing_action.github.failures import asking
+from routing_action.github.failures import ApiError, asking
 
 if TYPE_CHECKING:
     from github.Repository import Repository
@@ -26,19 +26,42 @@ class Job:
     url: str
 
 
-def dispatch_workflow(
-    repository: Repository, workflow: str, ref: str, inputs: Mapping[str, str]
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run by hand of a workflow file at a branch; its name alone ends with `title`."""
+
+    workflow: str
+    ref: str
+    inputs: Mapping[str, str]
+    title: str
+
+
+def start_workflow(repository: Repository, start: Start) -> str:
     """Start a workflow by hand, and give the address of its run, as GitHub tells it.
 
-    Raises ApiError where nothing was started. A dispatch is not repeated after a failure that
-    leaves open whether a run began: two runs would cost twice.
+    "" where GitHub has started it and does not say which run it is. Raises ApiError where nothing
+    was started. A failure that leaves open whether a run began is followed by a look for it, never
+    by another try: two runs would cost twice.
     """
-    with asking(f"start the workflow {workflow}", "actions: write"):
-        made = repository.get_workflow(workflow).create_dispatch(
-            ref, dict(inputs), throw=True, return_run_details=True
-        )
-    return made.html_url
+    try:
+        with asking(f"start the workflow {start.workflow}", "actions: write"):
+            made = repository.get_workflow(start.workflow).create_dispatch(
+                start.ref, dict(start.inputs), throw=True, return_run_details=True
+            )
+    except ApiError as error:
+        is_open = error.status == 0 or error.status >= 500
+        url = find_started(repository, start) if is_open else ""
+        if not url:
+            raise
+        return url
+    # An older GitHub Enterprise Server answers without the run.
+    return getattr(made, "html_url", "") or find_started(repository, start)
+
+
+def find_started(repository: Repository, start: Start) -> str:
+    """The address of the run that was started so before; "" where there is none."""
+    found = _list_by_hand(repository, start.workflow, start.title)
+    return found[0].html_url if found else ""
 
 
 def find_runs(repository: Repository, workflow: str, sha: str, title: str) -> list[WorkflowRun]:
@@ -49,15 +72,25 @@ def find_runs(repository: Repository, workflow: str, sha: str, title: str) -> li
     """
     with asking("list the workflow's runs", "actions: read"):
         own = _first(repository.get_workflow_runs(head_sha=sha), workflow)
-        by_hand = _first(repository.get_workflow_runs(event="workflow_dispatch"), workflow)
-    titled = [run for run in by_hand if run.display_title.endswith(title)]
-    found = {run.id: run for run in (*own, *titled)}
+    found = {run.id: run for run in (*own, *_list_by_hand(repository, workflow, title))}
     return [found[run_id] for run_id in sorted(found, reverse=True)]
+
+
+def find_runs_by_hand(repository: Repository, title: str) -> list[WorkflowRun]:
+    """The newest runs of any workflow that were started by hand and whose title ends so."""
+    return _list_by_hand(repository, "", title)
+
+
+def _list_by_hand(repository: Repository, workflow: str, title: str) -> list[WorkflowRun]:
+    with asking("list the workflow's runs", "actions: read"):
+        by_hand = _first(repository.get_workflow_runs(event="workflow_dispatch"), workflow)
+    return [run for run in by_hand if run.display_title.endswith(title)]
 
 
 def _first(runs: Iterable[WorkflowRun], workflow: str) -> list[WorkflowRun]:
     few = (run for run, _ in zip(runs, range(_MOST_RUNS), strict=False))
-    return [run for run in few if run.path.partition("@")[0].endswith(f"/{workflow}")]
+    ending = f"/{workflow}" if workflow else ""
+    return [run for run in few if run.path.partition("@")[0].endswith(ending)]
 
 
 def list_jobs(run: WorkflowRun) -> list[Job]:

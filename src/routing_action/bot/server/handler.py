@@ -32,7 +32,7 @@ from routing_action.github.checks import offer_actions
 from routing_action.github.client import open_repository
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError, asking
-from routing_action.github.replies import begin_reply
+from routing_action.github.replies import Place, begin_reply
 from routing_action.report.markdown import render_reply
 
 if TYPE_CHECKING:
@@ -164,7 +164,14 @@ class _Visit:
             find = partial(_complain, self._broken)
         context = self._handler.context(self._delivery)
         try:
-            handle_comment(event, self.repository, self.settings, context, find)
+            handle_comment(
+                event,
+                self.repository,
+                self.settings,
+                context,
+                find,
+                worker=self._delivery.id,
+            )
         finally:
             self._handler.tell_budget(self._delivery.installation, self.repository)
 
@@ -202,11 +209,11 @@ class _Visit:
         name = " ".join((comment.comment.body or "").split()[:2])
         reply = begin_reply(
             self.repository.get_issue(pull.number),
-            key_of(self._delivery.id),
-            1,
+            Place(key_of(self._delivery.id), 1),
             comment.comment.created_at,
             self.settings.authors,
             render_reply("begun", command=name),
+            worker=self._delivery.id,
         )
         if reply is not None:
             cause = f"the button is of an earlier commit: the head is now {pull.head.sha[:12]}"
