@@ -16,7 +16,8 @@ from aiohttp import web
 
 from routing_action.bot.server.app import GitHubApp
 from routing_action.bot.server.deliveries import Queue
-from routing_action.bot.server.handler import EVENTS, Handler
+from routing_action.bot.server.events import EVENTS
+from routing_action.bot.server.handler import Handler
 from routing_action.bot.server.intake import Intake
 from routing_action.bot.server.keeper import Keeper
 from routing_action.bot.server.meter import Meter
@@ -153,7 +154,9 @@ class _Server:
         while True:
             began = time.time()
             try:
-                count = await asyncio.to_thread(ask_again, self._app, queue, EVENTS, since)
+                count = await asyncio.to_thread(
+                    ask_again, self._app, queue, frozenset(EVENTS), since
+                )
             except ApiError as error:
                 _log.warning("cannot ask for missed deliveries: %s", error)
             except Exception:
