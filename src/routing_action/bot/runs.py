@@ -17,6 +17,7 @@ _MOST_JOBS = 40
 def show_status(work: Work) -> Answer:
     """The runs of the head, their jobs, and what the newest report says."""
     report = work.find_report()
+    listed = [(run, list_jobs(run)[:_MOST_JOBS]) for run in find_runs_of(work)[:5]]
     runs = [
         {
             "id": run.id,
@@ -24,18 +25,21 @@ def show_status(work: Work) -> Answer:
             "state": run.conclusion or run.status,
             "jobs": [
                 {"name": job.name, "state": job.conclusion or job.status, "url": job.url}
-                for job in list_jobs(run)[:_MOST_JOBS]
+                for job in jobs
             ],
         }
-        for run in find_runs_of(work)[:5]
+        for run, jobs in listed
     ]
+    waits = [job.name for _, jobs in listed for job in jobs if job.status != "completed"]
     marker = report.marker
     values = {
         "head": work.head,
         "runs": runs,
+        "waits": list(dict.fromkeys(waits)),
         "conclusion": marker.conclusion if marker else "",
         "of": marker.sha if marker else "",
         "url": report.url,
+        "page": work.settings.find_page(work.pull.number) if report.delta else "",
     }
     return Answer("status", values)
 

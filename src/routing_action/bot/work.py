@@ -24,12 +24,14 @@ class Settings:
     """How this repository uses the bot.
 
     `key` names the gate, `workflow` the file that measures and gates, which takes the inputs of a
-    rerun; `authors` are the logins that our comments can bear.
+    rerun; `authors` are the logins that our comments can bear, and `find_page` gives the page of a
+    pull request's report, where there are pages, else "".
     """
 
     key: str = "routing"
     workflow: str = DEFAULT_WORKFLOW
     authors: tuple[str, ...] = (WORKFLOW_AUTHOR,)
+    find_page: Callable[[int], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from routing_action.bot.commands import PREFIX, parse_comment
+from routing_action.bot.last_report import LastReport
 from routing_action.bot.payload import CommentEvent, RunEvent
 from routing_action.bot.payload import Repository as Place
 from routing_action.bot.server.app import GitHubApp
@@ -25,13 +27,15 @@ from routing_action.bot.server.events import (
     SuiteEvent,
 )
 from routing_action.bot.server.visit import Visit
+from routing_action.bot.work import Settings
 from routing_action.errors import DocumentError
 from routing_action.files.documents import Model, find_fault, name_field
 from routing_action.github.checks import offer_actions
 from routing_action.github.client import open_repository
 from routing_action.github.comments import name_authors
 from routing_action.github.context import Context
-from routing_action.github.failures import ApiError
+from routing_action.github.failures import ApiError, asking
+from routing_action.github.publication import RunLinks
 from routing_action.github.run_names import parse_run_name
 
 if TYPE_CHECKING:
@@ -67,7 +71,8 @@ class _Known:
 class Handler:
     """Handles a delivery as its installation; called by any number of threads.
 
-    `tell_budget` hears how many requests an installation has left.
+    `tell_budget` hears how many requests an installation has left; `link` gives the page of a
+    pull request's report, or "".
     """
 
     def __init__(
@@ -76,11 +81,13 @@ class Handler:
         api_url: str,
         server_url: str,
         tell_budget: Callable[[int, int], None],
+        link: Callable[[str, int], str] = lambda _, __: "",
     ) -> None:
         self._app = app
         self._api_url = api_url
         self._server_url = server_url
         self._tell_budget = tell_budget
+        self._link = link
         self._offered = _Known()
         self._strangers = _Known()
         self._deeds = {
@@ -165,22 +172,42 @@ class Handler:
         if not self._visit(delivery, event.repository).follow(job.run_id):
             self._strangers.add(known)
 
+    def find_report(self, name: str, number: int) -> tuple[LastReport, RunLinks]:
+        """The newest report of a pull request, and where it stands, for a page."""
+        repository = self._open(self._app.find_installation(name), name)
+        with asking(f"read pull request #{number}", "pull-requests: read"):
+            branch = repository.get_pull(number).base.repo.default_branch
+        visit = self._make_visit(repository, self._context(name), "", branch)
+        return visit.find_report(number), self._context(name).links(visit.settings.key)
+
     def _visit(self, delivery: Delivery, place: Place) -> Visit:
-        context = Context(
-            event_name=delivery.event,
-            repository=delivery.repository,
+        repository = self._open(delivery.installation, delivery.repository)
+        context = self._context(delivery.repository, delivery.event)
+        return self._make_visit(repository, context, delivery.id, place.default_branch)
+
+    def _make_visit(
+        self, repository: Repository, context: Context, delivery_id: str, branch: str
+    ) -> Visit:
+        settings = Settings(
+            authors=name_authors(self._app.identify().slug),
+            find_page=partial(self._link, context.repository),
+        )
+        return Visit(repository, context, delivery_id, branch, settings)
+
+    def _context(self, repository: str, event: str = "") -> Context:
+        return Context(
+            event_name=event,
+            repository=repository,
             api_url=self._api_url,
             server_url=self._server_url,
         )
-        authors = name_authors(self._app.identify().slug)
-        return Visit(self._open(delivery), context, delivery.id, place.default_branch, authors)
 
-    def _open(self, delivery: Delivery) -> Repository:
+    def _open(self, installation: int, name: str) -> Repository:
         """The repository, as the App's installation there."""
-        token = self._app.get_token(delivery.installation)
+        token = self._app.get_token(installation)
         is_local = urlsplit(self._api_url).hostname in _LOCAL
         pauses = {"pause_seconds": 0.0, "write_seconds": 0.0} if is_local else {}
-        return open_repository(self._api_url, delivery.repository, token, **pauses)
+        return open_repository(self._api_url, name, token, **pauses)
 
     def _count_budget(self, delivery: Delivery, visit: Visit) -> None:
         """Pass on how many requests are left, as the last answer said."""

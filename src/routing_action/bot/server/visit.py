@@ -41,16 +41,16 @@ class Visit:
         context: Context,
         delivery_id: str,
         default_branch: str,
-        authors: tuple[str, ...],
+        settings: Settings,
     ) -> None:
-        """Read the settings there."""
+        """Read the settings there; `settings` are those that a repository does not choose."""
         self.repository = repository
         self._context = context
         self._id = delivery_id
         self._broken: DocumentError | None = None
-        self.settings = Settings(authors=authors)
+        self.settings = settings
         try:
-            self.settings = fetch_settings(repository, default_branch, authors)
+            self.settings = fetch_settings(repository, default_branch, settings)
         except DocumentError as error:
             self._broken = error
 
@@ -65,16 +65,17 @@ class Visit:
             find = partial(_complain, self._broken)
         handle_comment(event, self.repository, self.settings, self._context, find, worker=self._id)
 
+    def find_report(self, number: int) -> LastReport:
+        """The newest report of a pull request."""
+        issue, settings = self.repository.get_issue(number), self.settings
+        return fetch_last_report(self.repository, issue, settings.key, settings.authors)
+
     def press(self, press: Press) -> None:
         """Obey a button, if its commit is still the head."""
         pull = self._find_pull(press)
         if pull is None:
             return
-        issue = self.repository.get_issue(pull.number)
-        settings = self.settings
-        find = cache(
-            partial(fetch_last_report, self.repository, issue, settings.key, settings.authors)
-        )
+        find = cache(partial(self.find_report, pull.number))
         report = LastReport() if self._broken else find()
         lines = write_lines(press.wish, report, press.sender.login)
         if not lines:
