@@ -11,9 +11,9 @@ import pytest
 
 from routing_action.bot.server.app import GitHubApp
 from routing_action.bot.server.buttons import ACTIONS, write_lines
-from routing_action.bot.server.deliveries import Delivery, Kept, State
 from routing_action.bot.server.events import EVENTS, OF_INSTALLATION, CheckEvent
 from routing_action.bot.server.handler import Handler
+from routing_action.bot.server.queue.deliveries import Delivery, Kept, State
 from routing_action.bot.server.repository_settings import FILE
 from routing_action.errors import DocumentError
 from routing_action.github.failures import ApiError

@@ -19,13 +19,13 @@ from aiohttp.test_utils import TestClient, TestServer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.bot.server.deliveries import Delivery, State
 from routing_action.bot.server.events import EVENTS
 from routing_action.bot.server.intake import MAX_BODY_BYTES, Intake
-from routing_action.bot.server.keeper import Keeper
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.queue.deliveries import Delivery, State
+from routing_action.bot.server.queue.keeper import Keeper
+from routing_action.bot.server.queue.open_queue import open_queue
+from routing_action.bot.server.queue.sql_queue import SqlQueue
 from routing_action.bot.server.signature import Signature
-from routing_action.bot.server.sql_queue import SqlQueue
 from tests.support.webhooks import SECRET, headers, load_examples, sign
 
 EXAMPLES = load_examples()

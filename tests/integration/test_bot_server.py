@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.bot.server.deliveries import Delivery, State
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.queue.deliveries import Delivery, State
+from routing_action.bot.server.queue.open_queue import open_queue
 from routing_action.bot.server.setup import SUBSCRIBED
 from tests.contract.test_bot_deliveries import comment, hub, replies
 from tests.fakes.github.repository import Fault, Repository

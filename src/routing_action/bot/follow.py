@@ -9,8 +9,7 @@ from routing_action.bot.last_report import find_marker
 from routing_action.bot.work import Settings
 from routing_action.github.failures import asking
 from routing_action.github.replies import find_reply, react
-from routing_action.github.run_names import NamedRun, parse_run_name
-from routing_action.github.runs import list_jobs
+from routing_action.github.runs import NamedRun, list_jobs, parse_run_name
 from routing_action.report.markdown import render_reply
 
 if TYPE_CHECKING:

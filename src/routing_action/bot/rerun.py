@@ -12,8 +12,13 @@ from routing_action.corpus.baseline import Pair
 from routing_action.gate.model import Delta
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.failures import asking
-from routing_action.github.run_names import name_run
-from routing_action.github.runs import Start, find_started, rerun_failed_jobs, start_workflow
+from routing_action.github.runs import (
+    Start,
+    find_started,
+    name_run,
+    rerun_failed_jobs,
+    start_workflow,
+)
 
 _MOST_PAIRS = 500
 _MOST_TEXT = 60_000

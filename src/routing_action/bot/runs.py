@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from routing_action.bot.work import Answer, Work, refuse
-from routing_action.github.run_names import name_change
-from routing_action.github.runs import cancel_run, find_runs, list_jobs
+from routing_action.github.runs import cancel_run, find_runs, list_jobs, name_change
 
 if TYPE_CHECKING:
     from github.WorkflowRun import WorkflowRun

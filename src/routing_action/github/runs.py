@@ -1,17 +1,27 @@
-"""Starts, finds and ends workflow runs of a commit."""
+"""Starts, finds and ends workflow runs of a commit.
+
+The name of a run that a command started tells which command, and which commit of which pull
+request: the workflow's `run-name` gives it, and by it alone GitHub tells whose run it is.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from routing_action.github.failures import ApiError, asking
+from routing_action.github.replies import Place
 
 if TYPE_CHECKING:
     from github.Repository import Repository
     from github.WorkflowRun import WorkflowRun
 
+_NAME = re.compile(
+    r"command (?P<comment>\d{1,19})/(?P<line>\d{1,6})"
+    r" for #(?P<number>\d{1,10}) at (?P<head>[0-9a-f]{40,64})"
+)
 _MOST_RUNS = 50
 _MOST_JOBS = 300
 
@@ -24,6 +34,34 @@ class Job:
     status: str
     conclusion: str
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """What the name of a run says."""
+
+    place: Place
+    number: int
+    head: str
+
+
+def name_run(mark: str, number: int, head: str) -> str:
+    """How the name of a command's run ends; `mark` is comment and line, as `500/1`."""
+    return f"command {mark} for {name_change(number, head)}"
+
+
+def name_change(number: int, head: str) -> str:
+    """How the names of all runs by command at a head end."""
+    return f"#{number} at {head}"
+
+
+def parse_run_name(title: str) -> NamedRun | None:
+    """What a name says; None where no command has started the run."""
+    found = _NAME.fullmatch(title[title.rfind("command ") :]) if "command " in title else None
+    if found is None:
+        return None
+    place = Place(int(found["comment"]), int(found["line"]))
+    return NamedRun(place, int(found["number"]), found["head"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,7 @@ from routing_action.errors import (
 from routing_action.files.atomic import write_atomically
 from routing_action.github.comments import Marker, name_authors
 from routing_action.github.failures import ApiError, asking
-from routing_action.github.run_names import name_change
-from routing_action.github.runs import find_runs_by_hand
+from routing_action.github.runs import find_runs_by_hand, name_change
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest

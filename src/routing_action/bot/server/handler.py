@@ -18,7 +18,6 @@ from routing_action.bot.payload import CommentEvent, RunEvent
 from routing_action.bot.payload import Repository as Place
 from routing_action.bot.server.app import GitHubApp
 from routing_action.bot.server.buttons import ACTIONS
-from routing_action.bot.server.deliveries import Delivery, Kept
 from routing_action.bot.server.events import (
     OF_INSTALLATION,
     CheckEvent,
@@ -26,6 +25,7 @@ from routing_action.bot.server.events import (
     PullEvent,
     SuiteEvent,
 )
+from routing_action.bot.server.queue.deliveries import Delivery, Kept
 from routing_action.bot.server.visit import Visit
 from routing_action.bot.work import Settings
 from routing_action.errors import DocumentError
@@ -36,7 +36,7 @@ from routing_action.github.comments import name_authors
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError, asking
 from routing_action.github.publication import RunLinks
-from routing_action.github.run_names import parse_run_name
+from routing_action.github.runs import parse_run_name
 
 if TYPE_CHECKING:
     from github.Repository import Repository

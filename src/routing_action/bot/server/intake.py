@@ -15,8 +15,8 @@ from typing import Any
 
 from aiohttp import ClientError, web
 
-from routing_action.bot.server.deliveries import Delivery
-from routing_action.bot.server.keeper import Keeper
+from routing_action.bot.server.queue.deliveries import Delivery
+from routing_action.bot.server.queue.keeper import Keeper
 from routing_action.bot.server.signature import Signature
 
 MAX_BODY_BYTES = 25 * 2**20

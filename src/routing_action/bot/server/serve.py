@@ -15,15 +15,15 @@ from pathlib import Path
 from aiohttp import web
 
 from routing_action.bot.server.app import GitHubApp
-from routing_action.bot.server.deliveries import Queue
 from routing_action.bot.server.events import EVENTS
 from routing_action.bot.server.handler import Handler
 from routing_action.bot.server.intake import Intake
-from routing_action.bot.server.keeper import Keeper
 from routing_action.bot.server.meter import Meter
 from routing_action.bot.server.missed import ask_again, find_start
-from routing_action.bot.server.open_queue import claim_file, is_shared, open_queue
 from routing_action.bot.server.page import PAGE_PATH, Links, Pages
+from routing_action.bot.server.queue.deliveries import Queue
+from routing_action.bot.server.queue.keeper import Keeper
+from routing_action.bot.server.queue.open_queue import claim_file, is_shared, open_queue
 from routing_action.bot.server.settings import ServerSettings
 from routing_action.bot.server.worker import MOST_ATTEMPTS, Workers
 from routing_action.errors import HarnessError

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 from routing_action.bot.server.app import GitHubApp
 from routing_action.bot.server.events import EVENTS, OF_INSTALLATION
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.queue.open_queue import open_queue
 from routing_action.bot.server.settings import ServerSettings
 from routing_action.errors import RoutingActionError
 

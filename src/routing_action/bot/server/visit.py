@@ -19,8 +19,7 @@ from routing_action.errors import DocumentError
 from routing_action.github.context import Context
 from routing_action.github.failures import asking
 from routing_action.github.replies import Place, begin_reply
-from routing_action.github.run_names import name_change
-from routing_action.github.runs import find_runs
+from routing_action.github.runs import find_runs, name_change
 from routing_action.report.markdown import render_reply
 
 if TYPE_CHECKING:
