@@ -13,7 +13,7 @@ from routing_action.bot.payload import CommentEvent, RunEvent
 from routing_action.bot.work import DEFAULT_WORKFLOW, Settings
 from routing_action.errors import ExitCode, UsageError
 from routing_action.files.documents import Model
-from routing_action.github.comments import name_authors
+from routing_action.github.people import name_authors
 
 
 def answer(step: Step) -> ExitCode:

@@ -12,15 +12,10 @@ from routing_action.errors import GitHubError, UsageError
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import Delta
 from routing_action.github.checks import publish_check
-from routing_action.github.comments import (
-    WORKFLOW_AUTHOR,
-    Bodies,
-    CommentMode,
-    Marker,
-    StickyComment,
-)
+from routing_action.github.comments import Bodies, CommentMode, Marker, StickyComment
 from routing_action.github.context import Context
 from routing_action.github.failures import PermissionMissingError
+from routing_action.github.people import WORKFLOW_AUTHOR
 from routing_action.github.publication import RunLinks
 from routing_action.github.pull_request import find_pull_request
 from routing_action.report.render_all import Rendered

@@ -13,8 +13,9 @@ from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.deltas import DELTA_FILE, read_delta
 from routing_action.gate.model import Delta
 from routing_action.github.artifacts import fetch_artifact
-from routing_action.github.comments import CommentMode, name_authors
+from routing_action.github.comments import CommentMode
 from routing_action.github.context import Context
+from routing_action.github.people import name_authors
 from routing_action.report.render_all import render_all, render_error
 
 ERROR_FILE = "error.txt"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from routing_action.bot.commands import Command
 from routing_action.bot.last_report import LastReport
-from routing_action.github.comments import WORKFLOW_AUTHOR
 from routing_action.github.context import Context
+from routing_action.github.people import WORKFLOW_AUTHOR
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest

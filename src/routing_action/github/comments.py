@@ -9,16 +9,19 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from routing_action.errors import UsageError
-from routing_action.github.failures import ApiError, Made, asking, write_once
+from routing_action.github.failures import (
+    ApiError,
+    Made,
+    PermissionMissingError,
+    asking,
+    write_once,
+)
+from routing_action.github.people import WORKFLOW_AUTHOR
 
 if TYPE_CHECKING:
     from github.IssueComment import IssueComment
     from github.Repository import Repository
 
-WORKFLOW_AUTHOR = "github-actions[bot]"
-
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,98}")
 _KEY = r"[A-Za-z0-9._-]{1,80}"
 _MARKER = re.compile(
     rf"<!-- routing-action key=({_KEY}) "
@@ -26,20 +29,6 @@ _MARKER = re.compile(
     r"run=(\d{1,19}|-) number=(\d{1,12}) attempt=(\d{1,6}) "
     r"conclusion=([a-z]{1,20}) news=([0-9a-f]{1,64}|-) -->"
 )
-
-
-def name_authors(app_slug: str) -> tuple[str, ...]:
-    """The logins that our comments can bear: the workflow's token's, and an App's where one is.
-
-    No person and no other App is among them: a copy of our marker by them counts for nothing.
-    Raises UsageError where the slug is none.
-    """
-    if app_slug and not _SLUG.fullmatch(app_slug):
-        raise UsageError(
-            f"app-slug {app_slug[:100]!r} is no name of an App",
-            remedy="give the output app-slug of actions/create-github-app-token",
-        )
-    return (WORKFLOW_AUTHOR, *((f"{app_slug}[bot]",) if app_slug else ()))
 
 
 class CommentMode(StrEnum):
@@ -185,17 +174,35 @@ class StickyComment:
         if not found:
             is_wanted = action is CommentAction.CREATE
             return PostedComment(action, self._create(ours, bodies) if is_wanted else "")
-        kept, marker = found[0]
-        url = kept.html_url
+        first, marker = found[0]
+        kept: IssueComment | None = first
+        url = first.html_url
         if action is CommentAction.UPDATE:
-            _edit(kept, ours, bodies.full)
+            kept, url = self._update(found, ours, bodies)
         elif action is CommentAction.SUPERSEDE:
-            _edit(kept, replace(ours, news="-"), (bodies.superseded,))
+            _edit(first, replace(ours, news="-"), (bodies.superseded,))
         elif action is CommentAction.REPLACE:
             url = self._post(ours, bodies.full)
-            _edit(kept, replace(marker, conclusion="superseded"), (bodies.superseded,))
-        _delete(spare for spare, _ in found[1:])
+            _edit(first, replace(marker, conclusion="superseded"), (bodies.superseded,))
+        _delete(spare for spare, _ in found if kept is None or spare.id != kept.id)
         return PostedComment(action, url)
+
+    def _update(
+        self, found: Sequence[tuple[IssueComment, Marker]], ours: Marker, bodies: Bodies
+    ) -> tuple[IssueComment | None, str]:
+        """Edit the first that GitHub lets us, else make a new one; what was edited, and where.
+
+        A token of little rights may edit what it has written alone.
+        """
+        for comment, _ in found:
+            try:
+                _edit(comment, ours, bodies.full)
+            except PermissionMissingError as error:
+                if error.status != 403:
+                    raise
+            else:
+                return comment, comment.html_url
+        return None, self._post(ours, bodies.full)
 
     def _create(self, ours: Marker, bodies: Bodies) -> str:
         """Make the comment; where another run made one meanwhile, the lowest id is kept."""

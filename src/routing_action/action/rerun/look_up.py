@@ -25,8 +25,9 @@ from routing_action.errors import (
     UsageError,
 )
 from routing_action.files.atomic import write_atomically
-from routing_action.github.comments import Marker, name_authors
+from routing_action.github.comments import Marker
 from routing_action.github.failures import ApiError, asking
+from routing_action.github.people import name_authors
 from routing_action.github.runs import find_runs_by_hand, name_change
 
 if TYPE_CHECKING:

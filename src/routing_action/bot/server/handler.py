@@ -32,9 +32,9 @@ from routing_action.errors import DocumentError
 from routing_action.files.documents import Model, find_fault, name_field
 from routing_action.github.checks import offer_actions
 from routing_action.github.client import open_repository
-from routing_action.github.comments import name_authors
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError, asking
+from routing_action.github.people import name_authors
 from routing_action.github.publication import RunLinks
 from routing_action.github.runs import parse_run_name
 
