@@ -29,8 +29,8 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector, web
 
-from routing_action.bot.server.deliveries import State
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.queue.deliveries import State
+from routing_action.bot.server.queue.open_queue import open_queue
 from tests.fakes.github.apps import APP_ID, SLUG
 from tests.support.bot_server import run_server, write_config
 from tests.support.postgres import run_postgres, why_not

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from routing_action.bot.server.app import GitHubApp
-from routing_action.bot.server.buttons import ACTIONS, CheckEvent, write_lines
-from routing_action.bot.server.deliveries import Delivery, Kept, State
-from routing_action.bot.server.handler import EVENTS, Handler
+from routing_action.bot.server.buttons import ACTIONS, write_lines
+from routing_action.bot.server.events import EVENTS, OF_INSTALLATION, CheckEvent
+from routing_action.bot.server.handler import Handler
+from routing_action.bot.server.queue.deliveries import Delivery, Kept, State
 from routing_action.bot.server.repository_settings import FILE
 from routing_action.errors import DocumentError
 from routing_action.github.failures import ApiError
@@ -147,7 +148,7 @@ def test_a_webhook_without_an_installation_is_passed_over(hub: Repository) -> No
     assert hub.requests == []
 
 
-@pytest.mark.parametrize("event", sorted(EVENTS))
+@pytest.mark.parametrize("event", sorted(EVENTS.keys() - OF_INSTALLATION))
 def test_a_payload_of_another_form_is_told_without_what_it_holds(
     hub: Repository, event: str
 ) -> None:
@@ -335,8 +336,125 @@ def test_each_example_of_github_is_handled(
     hub: Repository, event: str, example: dict[str, Any]
 ) -> None:
     """None of them is for us, and none is a failure."""
+    if event == "workflow_job":
+        hub.add_run(example["workflow_job"]["run_id"], HEAD)
     deliver(hub, event, example)
     assert (replies(hub), hub.dispatched) == ([], [])
+
+
+# --- other events -----------------------------------------------------------------------------
+
+
+def of_repository(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {
+        "repository": {"full_name": NAME, "default_branch": "main"},
+        "sender": {"login": "writer", "type": "User"},
+        **more,
+    }
+
+
+def suite(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+    made = {"head_sha": HEAD, "updated_at": "2026-11-29T11:20:00Z", "app": {"id": APP_ID},
+            "pull_requests": [{"number": 7}]}  # fmt: skip
+    return of_repository(action="rerequested", check_suite={**made, **more})
+
+
+def test_rerun_of_all_checks_measures_every_pair(hub: Repository) -> None:
+    """GitHub's own button for all checks of the App."""
+    deliver(hub, "check_suite", suite())
+    (sent,) = hub.dispatched
+    assert sent["inputs"]["pairs"] == "codex:red,codex:fine,claude:fine"
+    deliver(hub, "check_suite", suite(app={"id": APP_ID + 1}), "d-2")
+    deliver(hub, "check_suite", {**suite(), "sender": {"login": "x[bot]", "type": "Bot"}}, "d-3")
+    assert len(hub.dispatched) == 1
+
+
+def run_of(hub: Repository, action: str = "completed") -> dict[str, Any]:
+    """The event of the run that a command started."""
+    run = {key: hub.runs[9001][key] for key in ("id", "event", "display_title")}
+    return of_repository(action=action, workflow_run=run)
+
+
+def job_of(run_id: int, branch: str = "main") -> dict[str, Any]:
+    job = {"run_id": run_id, "head_branch": branch}
+    return of_repository(action="completed", workflow_job=job)
+
+
+def test_the_end_of_a_run_is_told_below_its_command(hub: Repository) -> None:
+    """The jobs on the way, and then the end; a delivery that comes twice changes nothing."""
+    deliver(hub, "issue_comment", comment("/routing rerun"))
+    hub.runs[9001]["status"] = "in_progress"
+    hub.jobs[9001] = [{"name": "plan", "status": "completed", "conclusion": "success",
+                       "html_url": "https://x.example"}]  # fmt: skip
+    deliver(hub, "workflow_job", job_of(9001), "d-2")
+    assert "goes on" in replies(hub)[0]
+    assert "plan" in replies(hub)[0]
+    hub.runs[9001] |= {"status": "completed", "conclusion": "success"}
+    for number in ("d-3", "d-3"):
+        deliver(hub, "workflow_run", run_of(hub), number)
+    assert "ended: **success**" in replies(hub)[0]
+    assert [sign for _, sign in hub.reactions][:2] == ["eyes", "rocket"]
+
+
+def test_runs_of_others_cost_little(hub: Repository) -> None:
+    """A run is asked about once; one of another branch, or of a pull request, never."""
+    hub.add_run(12, HEAD)
+    handler = make_handler(hub)
+    for number in ("a", "b"):
+        deliver(hub, "workflow_job", job_of(12), number, handler)
+    asked = [path for _, path in hub.requests if path.endswith("/actions/runs/12")]
+    assert len(asked) == 1
+    hub.requests.clear()
+    deliver(hub, "workflow_job", job_of(13, "topic"), "c", handler)
+    run = {"id": 12, "event": "pull_request", "display_title": f"command 1/1 for #7 at {HEAD}"}
+    deliver(hub, "workflow_run", of_repository(action="completed", workflow_run=run), "d", handler)
+    assert hub.requests == []
+
+
+def retarget(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    request = {
+        "number": 7,
+        "state": "open",
+        "head": {"ref": "topic", "sha": HEAD},
+        "base": {"ref": "release", "sha": OLD},
+        "updated_at": "2026-11-29T13:00:00Z",
+    }
+    moved = {"base": {"ref": {"from": "main"}, "sha": {"from": OLD}}}
+    return of_repository(action="edited", pull_request=request, changes=changes or moved)
+
+
+def test_a_report_of_another_base_says_so_once(hub: Repository) -> None:
+    """With the command that judges by the new base."""
+    for number in ("d-1", "d-1"):
+        deliver(hub, "pull_request", retarget(), number)
+    (said,) = replies(hub)
+    assert "is now `release`; it was `main`" in said
+    assert "/routing rerun all" in said
+
+
+def test_a_base_that_is_judged_by_already_needs_no_word(hub: Repository) -> None:
+    """Only a title was edited, the workflow judges again by itself, or nothing was judged."""
+    deliver(hub, "pull_request", retarget(title={"from": "x"}))
+    hub.add_run(12, HEAD, status="queued", conclusion=None)
+    deliver(hub, "pull_request", retarget(), "d-2")
+    hub.runs[12] |= {"status": "completed", "created_at": "2026-11-29T13:00:01Z"}
+    deliver(hub, "pull_request", retarget(), "d-3")
+    del hub.runs[12], hub.comments[min(hub.comments)]
+    deliver(hub, "pull_request", retarget(), "d-4")
+    assert replies(hub) == []
+
+
+@pytest.mark.parametrize("event", sorted(OF_INSTALLATION))
+def test_an_installation_that_changed_gets_a_new_token(hub: Repository, event: str) -> None:
+    """Permissions that were accepted hold at once."""
+    handler = make_handler(hub)
+    deliver(hub, "issue_comment", comment("/routing help"), "a", handler)
+    body = json.dumps({"action": "new_permissions_accepted", "installation": {"id": 7}}).encode()
+    handler(Kept(Delivery("b", event, 7, "", body), State.TAKEN, 1, 0))
+    later = comment("/routing help")
+    later["comment"]["id"] = 501
+    deliver(hub, "issue_comment", later, "c", handler)
+    assert hub.tokens_made == [7, 7]
 
 
 def test_labels_of_buttons_fit() -> None:

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routing_action.bot.server.deliveries import Delivery, Kept, State
-from routing_action.bot.server.open_queue import claim_file, is_shared, open_queue
-from routing_action.bot.server.sql_queue import SqlQueue
+from routing_action.bot.server.queue.deliveries import Delivery, Kept, State
+from routing_action.bot.server.queue.open_queue import claim_file, is_shared, open_queue
+from routing_action.bot.server.queue.sql_queue import SqlQueue
 from routing_action.errors import HarnessError
 from tests.support.postgres import Postgres, run_postgres, why_not
 
@@ -322,8 +322,8 @@ def test_whatever_is_done_each_delivery_is_in_one_state(
 
 _CHILD = """
 import json, sys
-from routing_action.bot.server.deliveries import Delivery
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.queue.deliveries import Delivery
+from routing_action.bot.server.queue.open_queue import open_queue
 address, what, first = sys.argv[1:]
 queue = open_queue(address)
 for number in range(int(first), int(first) + 100000):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from routing_action.errors import UsageError
 from routing_action.github.comments import (
     Bodies,
     CommentAction,
@@ -16,6 +17,7 @@ from routing_action.github.comments import (
     parse_marker,
 )
 from routing_action.github.failures import ApiError, PermissionMissingError
+from routing_action.github.people import name_authors
 from tests.fakes.github.repository import Fault, Repository, Token
 from tests.fakes.github.server import connect
 
@@ -30,9 +32,10 @@ def post(
     mode: CommentMode = CommentMode.ALWAYS,
     bodies: Bodies = BODIES,
     token: str = "t",  # noqa: S107
+    app: str = "",
 ) -> CommentAction:
     """Publish as a run does."""
-    sticky = StickyComment(connect(repository, token), 7)
+    sticky = StickyComment(connect(repository, token), 7, name_authors(app))
     return sticky.publish(mode, marker, bodies).action
 
 
@@ -137,6 +140,42 @@ def test_a_personal_token_finds_its_own_comment(repository: Repository) -> None:
     post(repository, token="p")
     assert post(repository, token="p") is CommentAction.UPDATE
     assert len(repository.bodies()) == 1
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize("first", ["t", "app"])
+def test_one_comment_is_continued_by_the_workflow_and_the_app(
+    repository: Repository, first: str, guarded: bool
+) -> None:
+    """In both directions; another App's, or a person's with our first line, is nobody's.
+
+    Where the one may not edit what the other has written, a new one takes its place.
+    """
+    repository.guards_comments = guarded
+    repository.tokens["app"] = Token(login="our-bot[bot]")
+    for login in ("our-bot", "mallory", "other-bot[bot]", "our-bot[bot]x"):
+        repository.add_comment(7, f"{replace(OURS, number=99).line}\nfooled", login)
+    second = "app" if first == "t" else "t"
+    assert post(repository, token=first, app="our-bot") is CommentAction.CREATE
+    newer = replace(OURS, number=6)
+    for _ in range(2):
+        assert post(repository, newer, token=second, app="our-bot") is CommentAction.UPDATE
+    assert repository.bodies()[4:] == [f"{newer.line}\nred"]
+
+
+def test_an_app_that_was_not_named_keeps_one_comment(repository: Repository) -> None:
+    """Its login is known once it has written; the workflow's comment is continued anyway."""
+    repository.tokens["app"] = Token(login="our-bot[bot]")
+    for number in (6, 7):
+        post(repository, replace(OURS, number=number), token="app")
+    assert [parse_marker(body) for body in repository.bodies()] == [replace(OURS, number=7)]
+
+
+@pytest.mark.parametrize("slug", ["octo[bot]", "a b", "-x", "X", "a\nb", "x" * 200])
+def test_what_is_no_name_of_an_app_is_refused(slug: str) -> None:
+    """Nobody's comments count by a slip."""
+    with pytest.raises(UsageError, match="is no name of an App"):
+        name_authors(slug)
 
 
 def test_r12_an_old_red_comment_becomes_superseded(repository: Repository) -> None:

@@ -70,7 +70,7 @@ def bring(hub: Repository, folder: Path, own_run: str = "12") -> tuple[str, ...]
     """Take over run 11."""
     repository = connect(hub)
     delta = take_over(repository, CHANGE, "11", folder / "report")
-    return bring_results(repository, delta, folder / "results", own_run)
+    return bring_results(repository, delta, folder / "results", (own_run,))
 
 
 def test_results_come_as_they_were_judged(hub: Repository, tmp_path: Path) -> None:

@@ -128,6 +128,13 @@ class Demo:
         event = {"action": "created", "issue": issue, "comment": said}
         return self.run("routing-command.yml", "issue_comment", event, run_id=str(comment))
 
+    def end_run(self, run_id: int) -> Finished:
+        """The run that the end of another one starts."""
+        ended = self.github.repository.runs[run_id]
+        run = {name: ended[name] for name in ("id", "event", "display_title", "status")}
+        event = {"action": "completed", "workflow_run": run}
+        return self.run("routing-command.yml", "workflow_run", event, run_id="700")
+
     def dispatch(self, inputs: Mapping[str, str], run_id: str = "9001") -> Finished:
         """The run that a command started, on the default branch."""
         return self.run(LIVE, "workflow_dispatch", {"inputs": dict(inputs)}, run_id=run_id)

@@ -53,7 +53,7 @@ def test_rerun_of_a_red_pair_turns_the_comment_green_with_both_runs(small: Demo)
     (sent,) = small.github.repository.dispatched
     assert sent["ref"] == "main"
     assert sent["inputs"] == {
-        "pull_request": "7", "head_sha": small.head, "earlier_run": "1",
+        "command": "500/3", "pull_request": "7", "head_sha": small.head, "earlier_run": "1",
         "pairs": "codex:author-first-case",
     }  # fmt: skip
     (reply,) = replies(small)
@@ -71,6 +71,15 @@ def test_rerun_of_a_red_pair_turns_the_comment_green_with_both_runs(small: Demo)
     assert "conclusion=success" in body
     assert re.search(r"red before.* in run 1\b", body), body
     assert small.checks[-1] == (small.head, "routing gate", "success")
+    small.github.repository.runs[9001] |= {"status": "completed", "conclusion": "success"}
+    for _ in range(2):
+        done = small.end_run(9001)
+        assert (done.code, dict(done.jobs)) == (0, ANSWER), done.log[-3000:]
+    (reply,) = replies(small)
+    assert "measures 1 pair again" in reply
+    assert "ended: **success**" in reply
+    assert "says **success**" in reply
+    assert [sign for _, sign in small.github.repository.reactions][-1] == "rocket"
 
 
 def test_who_may_not_or_has_not_seen_the_head_starts_nothing(small: Demo) -> None:
@@ -114,7 +123,7 @@ def test_a_fork_is_measured_at_the_commit_that_a_maintainer_trusts_alone(small: 
         assert words in reply
     small.comment_on(f"/routing rerun --trust {small.head}", "writer", 503)
     (sent,) = hub.dispatched
-    assert sent["inputs"] == {"pull_request": "7", "head_sha": small.head}
+    assert sent["inputs"] == {"command": "503/1", "pull_request": "7", "head_sha": small.head}
     assert "measures every pair" in replies(small)[3]
     done = small.dispatch(sent["inputs"])
     assert dict(done.jobs) == {**PLAN, CODEX: "success", GATE: "success"}, done.log[-5000:]

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.bot.server.deliveries import Delivery, State
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.queue.deliveries import Delivery, State
+from routing_action.bot.server.queue.open_queue import open_queue
+from routing_action.bot.server.setup import SUBSCRIBED
 from tests.contract.test_bot_deliveries import comment, hub, replies
 from tests.fakes.github.repository import Fault, Repository
 from tests.support.bot_server import Server, run_cli, run_server, wait_until, write_config
@@ -240,7 +241,8 @@ def test_the_manifest_asks_for_what_is_used() -> None:
     """As GitHub takes it."""
     outcome = ask("bot", "manifest", "--hook-url", "https://bot.example/webhook")
     made = json.loads(outcome.stdout)
-    assert made["default_events"] == ["check_run", "issue_comment"]
+    assert made["default_events"] == list(SUBSCRIBED)
+    assert not any(event.startswith("installation") for event in SUBSCRIBED)
     assert made["hook_attributes"] == {"url": "https://bot.example/webhook", "active": True}
     assert made["default_permissions"]["pull_requests"] == "write"
 
@@ -254,12 +256,12 @@ def test_the_doctor_finds_what_is_missing(hub: Repository, server: Server, confi
     assert outcome.code == 4
     lines = [line for line in outcome.stdout.splitlines() if line.startswith("FAIL")]
     assert [line.split(": ")[0].split()[1] for line in lines] == [
-        *["permission"] * 5, "event", "webhook"
+        *["permission"] * 5, *["event"] * (len(SUBSCRIBED) - 1), "webhook"
     ]  # fmt: skip
     hub.app_rights = json.loads(
         ask("bot", "manifest", "--hook-url", "https://x").stdout
     )["default_permissions"]  # fmt: skip
-    hub.app_events = ["check_run", "issue_comment"]
+    hub.app_events = list(SUBSCRIBED)
     hub.hook_url = server.url
     outcome = ask("bot", "doctor", "--config", str(config))
     assert "FAIL" not in outcome.stdout

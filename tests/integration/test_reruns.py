@@ -51,26 +51,26 @@ class Rerun:
         """What the run by a command has posted."""
         self.hub.add_comment(7, MARKER.format(sha=self.head, number=number))
 
-    def keep_run(self, delta: dict[str, Any]) -> None:
-        """The artifacts of that run: the stolen pair passes there, an hour later."""
-        place = self.change.folder / "run9"
+    def keep_run(self, delta: dict[str, Any], run: str = "9", got: str = "pass") -> None:
+        """The artifacts of a run by command, which measured the stolen pair later than others."""
+        place = self.change.folder / f"run{run}"
         corpus = hashlib.sha256((self.change.checkout.path / "cases.json").read_bytes()).hexdigest()
         file = write_results(
-            place, {("deploy", "claude"): "pass"}, commit=self.head, corpus_sha256=corpus
+            place, {("deploy", "claude"): got}, commit=self.head, corpus_sha256=corpus
         )
-        later = file.read_text("utf-8").replace("2026-01-01T00:00", "2999-01-01T00:00")
-        entry = {"run": "9", "name": LEG, "sha256": hashlib.sha256(later.encode()).hexdigest()}
+        later = file.read_text("utf-8").replace("2026-01-01T00:00", f"29{run:0>2}-01-01T00:00")
+        entry = {"run": run, "name": LEG, "sha256": hashlib.sha256(later.encode()).hexdigest()}
         own = [one for one in delta["results"] if one["run"] == "7"]
         told = {**delta, "commit": self.head, "results": [*own, entry], "errors": []}
         told |= {"conclusion": "failure", "reasons": ["made up"]}
         for number, (name, path, text) in enumerate(
             (("routing-report-routing-a1", "delta.json", json.dumps(told)),
-             (LEG, "batch/results.json", later)), 1
+             (LEG, "batch/results.json", later)), len(self.hub.storage.uploads) + 1
         ):  # fmt: skip
             made = io.BytesIO()
             with zipfile.ZipFile(made, "w") as archive:
                 archive.writestr(path, text)
-            self.hub.storage.add(Upload(number, name, made.getvalue(), run_id=9))
+            self.hub.storage.add(Upload(number, name, made.getvalue(), run_id=int(run)))
 
     def gate(self, attempt: int, event: str, payload: dict[str, Any], **inputs: str) -> Job:
         """The gate's job with all its stages but the upload."""
@@ -117,7 +117,7 @@ def clear(job: Job) -> None:
 
 
 def test_the_gate_of_the_own_run_follows_a_newer_run_where_it_runs_again(rerun: Rerun) -> None:
-    """So the required check turns green by *Re-run failed jobs*; the newer comment stays."""
+    """The required check turns green by *Re-run failed jobs*, and the comment tells of both."""
     first = rerun.own_gate(1)
     assert (first.outputs["conclusion"], rerun.hub.check_runs(rerun.head)[0]["conclusion"]) == (
         "failure", "failure",
@@ -133,8 +133,38 @@ def test_the_gate_of_the_own_run_follows_a_newer_run_where_it_runs_again(rerun: 
     assert (row["got"], row["red_before"]) == ("pass", [1])
     assert "red before" in (Path(again.outputs["report-dir"]) / "comment.md").read_text("utf-8")
     (comment,) = rerun.hub.bodies(7)
-    assert comment.endswith("green")
+    assert "number=4 attempt=2 conclusion=success" in comment
+    assert "red before" in comment
     assert rerun.hub.check_runs(rerun.head)[-1]["conclusion"] == "success"
+
+
+def test_a_gate_brings_together_what_commands_have_measured_at_the_same_time(
+    rerun: Rerun,
+) -> None:
+    """Run 10 judged beside run 9, whose comment is shown; a stranger's run proves nothing."""
+    first = rerun.own_gate(1)
+    delta = first.delta
+    clear(first)
+    rerun.hub.comments.clear()
+    rerun.comment()
+    own, title = (
+        {"full_name": NAME, "default_branch": "main"},
+        f"command 1/1 for #7 at {rerun.head}",
+    )
+    for run, got in (("9", "fail"), ("10", "pass"), ("11", "fail"), ("12", "fail"), ("13", "fail")):
+        rerun.hub.add_run(int(run), "d" * 40, head_repository=own, event="workflow_dispatch",
+                          display_title=title)  # fmt: skip
+        rerun.keep_run(delta, run, got)
+    rerun.hub.runs[11]["status"] = "in_progress"
+    rerun.hub.runs[12]["display_title"] = f"command 1/1 for #17 at {rerun.head}"
+    rerun.hub.runs[13]["head_repository"] = {"full_name": "stranger/demo"}
+    again = rerun.own_gate(2)
+    assert again.outputs["conclusion"] == "success"
+    assert {one["run"] for one in again.delta["results"]} == {"7", "9", "10"}
+    row = next(one for one in again.delta["rows"] if one["case_id"] == "deploy")
+    assert sorted(row["red_in_runs"]) == ["9"]
+    (comment,) = rerun.hub.bodies(7)
+    assert "number=4 attempt=2 conclusion=success" in comment
 
 
 @pytest.mark.parametrize("what", ["older", "none", "changed"])

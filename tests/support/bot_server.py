@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.message import Message
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -58,16 +59,21 @@ class Server:
 
     def get(self, path: str) -> tuple[int, str]:
         """Ask for a page of the server."""
+        status, _, text = self.fetch(path)
+        return status, text
+
+    def fetch(self, path: str) -> tuple[int, Message, str]:
+        """Ask for a page of the server, with its headers."""
         return self._send(self.url.replace("/webhook", path), None, {})
 
     @staticmethod
-    def _send(url: str, body: bytes | None, sent: dict[str, str]) -> tuple[int, str]:
+    def _send(url: str, body: bytes | None, sent: dict[str, str]) -> tuple[int, Message, str]:
         try:
             with urlopen(Request(url, body, sent), timeout=30) as answer:  # noqa: S310
-                return answer.status, answer.read().decode()
+                return answer.status, answer.headers, answer.read().decode()
         except HTTPError as error:
             with error:
-                return error.code, error.read().decode()
+                return error.code, error.headers, error.read().decode()
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, and wait for its end; the exit code."""

@@ -15,6 +15,7 @@ from routing_action.github.checks import publish_check
 from routing_action.github.comments import Bodies, CommentMode, Marker, StickyComment
 from routing_action.github.context import Context
 from routing_action.github.failures import PermissionMissingError
+from routing_action.github.people import WORKFLOW_AUTHOR
 from routing_action.github.publication import RunLinks
 from routing_action.github.pull_request import find_pull_request
 from routing_action.report.render_all import Rendered
@@ -57,11 +58,13 @@ def post(
     context: Context,
     links: RunLinks,
     mode: CommentMode,
+    authors: tuple[str, ...] = (WORKFLOW_AUTHOR,),
     hint: int | None = None,
 ) -> Publication:
     """Post check run and comment; each failure becomes a warning, and the other is still tried.
 
-    `hint` is the pull request that the results name, for a run whose event names none.
+    `authors` are the logins of our comments, `hint` is the pull request that the results name, for
+    a run whose event names none.
     """
     failures: list[GitHubError] = []
 
@@ -77,7 +80,7 @@ def post(
         if number is None:
             return ""
         bodies = Bodies(rendered.comment, rendered.superseded)
-        return StickyComment(repository, number).publish(mode, marker, bodies).url
+        return StickyComment(repository, number, authors).publish(mode, marker, bodies).url
 
     check_url = ""
     if links.sha:

@@ -15,6 +15,7 @@ from routing_action.gate.model import Delta
 from routing_action.github.artifacts import fetch_artifact
 from routing_action.github.comments import CommentMode
 from routing_action.github.context import Context
+from routing_action.github.people import name_authors
 from routing_action.report.render_all import render_all, render_error
 
 ERROR_FILE = "error.txt"
@@ -62,6 +63,7 @@ def _publish(step: Step) -> Publication:
     dry_run = report / DRY_RUN if step.inputs.flag("dry-run") else None
     mode = CommentMode(step.inputs.choice("comment-mode", _MODES))
     try:
+        authors = name_authors(step.inputs.text("app-slug"))
         repository = open_github(step.context, step.inputs.text("token"), dry_run)
     except RoutingActionError as error:
         return Publication("", "", (str(error),))
@@ -72,6 +74,7 @@ def _publish(step: Step) -> Publication:
         context=step.context,
         links=links,
         mode=mode,
+        authors=authors,
         hint=hint,
     )
 

@@ -71,7 +71,7 @@ def _find_work(name: str, step: Step) -> Callable[[Step], ExitCode]:
 
 _WORK = {
     ("fetch", "publish"): "publish.fetch_report",
-    ("answer", ""): "answer.answer_comment",
+    ("answer", ""): "answer.answer",
     ("main", "plan"): "run.plan_legs",
     ("main", "run"): "run.run_leg",
     ("main", "aggregate"): "aggregate.aggregate",

@@ -21,8 +21,9 @@ from routing_action.errors import RoutingActionError
 from routing_action.github.context import Context
 from routing_action.github.failures import asking
 from routing_action.github.people import fetch_permission
+from routing_action.github.proposals import find_parent
 from routing_action.github.pull_request import fetch_push_time
-from routing_action.github.replies import begin_reply, react
+from routing_action.github.replies import Place, begin_reply, react
 from routing_action.report.markdown import render_reply
 
 if TYPE_CHECKING:
@@ -43,11 +44,15 @@ _PINNED = (Verb.RERUN, Verb.ACCEPT)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one line; `ok` is False for a mistake, a refusal and a failure."""
+    """What became of one line; `ok` is False for a mistake, a refusal and a failure.
+
+    `has_started`: a run goes on for it, at whose end `follow.follow_run` says what it came to.
+    """
 
     line: int
     what: str
     ok: bool
+    has_started: bool = False
 
 
 def handle_comment(
@@ -56,12 +61,15 @@ def handle_comment(
     settings: Settings,
     context: Context,
     find_report: Callable[[], LastReport] | None = None,
+    *,
+    worker: str,
 ) -> list[Outcome]:
     """Obey what a comment asks for, each line once, in order; empty where it asks for nothing.
 
     Only a new comment of a person on a pull request counts: edits, issues, bots and apps are
-    passed over. `find_report` stands in for the report that GitHub has. Raises ApiError where
-    GitHub does not let us reply.
+    passed over. `find_report` stands in for the report that GitHub has; `worker` is the delivery or
+    the run that this is, the same whenever it is tried again. Raises ApiError where GitHub does not
+    let us reply.
     """
     found = parse_comment(event.comment.body or "") if _is_addressed(event) else ()
     if not found:
@@ -74,11 +82,12 @@ def handle_comment(
     find = find_report or partial(
         fetch_last_report, repository, issue, settings.key, settings.authors
     )
-    desk = _Desk(event, repository, pull, head, settings, context, cache(find))
+    desk = _Desk(event, repository, pull, head, settings, context, cache(find), worker)
     outcomes = [outcome for one in found for outcome in desk.answer(one)]
-    if outcomes:
-        is_fine = all(outcome.ok for outcome in outcomes)
-        react(issue, event.comment.id, "rocket" if is_fine else "confused")
+    if any(not outcome.ok for outcome in outcomes):
+        react(issue, event.comment.id, "confused")
+    elif outcomes and not any(outcome.has_started for outcome in outcomes):
+        react(issue, event.comment.id, "rocket")
     return outcomes
 
 
@@ -101,38 +110,43 @@ class _Desk:
         settings: Settings,
         context: Context,
         find_report: Callable[[], LastReport],
+        worker: str,
     ) -> None:
         self._event = event
         self._repository = repository
         self._pull = pull
         self._issue = repository.get_issue(event.issue.number)
-        self._head = head
+        self._head = self._tip = head
         self._settings = settings
         self._context = context
         self._is_fork = _is_fork(pull)
         self._find_report = find_report
+        self._worker = worker
+        self._has_started = False
 
     def answer(self, found: Command | Mistake) -> Iterator[Outcome]:
         """Reply to one line, unless that was done before."""
         comment, name = self._event.comment, _name(found)
         reply = begin_reply(
             self._issue,
-            comment.id,
-            found.line,
+            Place(comment.id, found.line),
             comment.created_at,
             self._settings.authors,
             render_reply("begun", command=name),
+            worker=self._worker,
         )
         if reply is None:
             return
         try:
-            answer = self._find_answer(found)
+            answer = self._find_answer(found, is_again=reply.is_again)
         except RoutingActionError as error:
             answer = refuse(error.cause, error.remedy)
+        self._tip = answer.tip or self._tip
+        self._has_started |= answer.has_started
         reply.finish(render_reply(answer.template, answer.width, command=name, **answer.values))
-        yield Outcome(found.line, name, answer.ok)
+        yield Outcome(found.line, name, answer.ok, answer.has_started)
 
-    def _find_answer(self, found: Command | Mistake) -> Answer:
+    def _find_answer(self, found: Command | Mistake, *, is_again: bool) -> Answer:
         if isinstance(found, Mistake):
             values = {"mistake": found, "pointer": " " * (found.column - 1) + "^"}
             return Answer("mistake", values, ok=False)
@@ -146,14 +160,18 @@ class _Desk:
         if refusal:
             return refuse(refusal)
         work = Work(
-            found,
-            self._repository,
-            self._pull,
-            self._head,
-            self._is_fork,
-            self._settings,
-            self._context,
-            self._find_report,
+            command=found,
+            repository=self._repository,
+            pull=self._pull,
+            head=self._head,
+            tip=self._tip,
+            is_fork=self._is_fork,
+            settings=self._settings,
+            context=self._context,
+            find_report=self._find_report,
+            mark=f"{self._event.comment.id}/{found.line}",
+            is_again=is_again,
+            has_started=self._has_started,
         )
         return _HANDLERS[found.verb](work)
 
@@ -163,13 +181,21 @@ class _Desk:
             return "this pull request is closed"
         if command.trust:
             return ""  # it names its commit itself
-        pushed = fetch_push_time(self._pull)
-        if pushed is None or pushed <= self._event.comment.created_at:
+        if self._is_seen():
+            return ""
+        # What an earlier try of this comment has committed is no push of somebody else.
+        self._head = find_parent(self._repository, self._head, self._event.comment.id)
+        if self._head != self._tip and self._is_seen():
             return ""
         return (
             f"a commit was pushed after this command was written: the head is now "
-            f"{self._head[:12]}. Look at it, and write the command again"
+            f"{self._tip[:12]}. Look at it, and write the command again"
         )
+
+    def _is_seen(self) -> bool:
+        """True where the head was pushed before the comment was written, or nobody knows when."""
+        pushed = fetch_push_time(self._pull, self._head)
+        return pushed is None or pushed <= self._event.comment.created_at
 
 
 def _is_fork(pull: PullRequest) -> bool:

@@ -56,3 +56,19 @@ class CommentEvent(_Foreign):
     issue: Issue
     comment: Comment
     repository: Repository
+
+
+class WorkflowRun(_Foreign):
+    """A run; `display_title` is its name."""
+
+    id: int = Field(ge=1)
+    event: str
+    display_title: str = ""
+
+
+class RunEvent(_Foreign):
+    """GitHub's "Webhook events and payloads", workflow_run."""
+
+    action: str
+    workflow_run: WorkflowRun
+    repository: Repository

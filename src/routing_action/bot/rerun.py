@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from routing_action.bot.commands import Command, Scope
+from routing_action.bot.commands import Scope
 from routing_action.bot.last_report import LastReport
+from routing_action.bot.pairs import choose_pairs
 from routing_action.bot.work import Answer, Work, refuse, refuse_old
 from routing_action.corpus.baseline import Pair
-from routing_action.corpus.naming import fold
-from routing_action.files.nearest import suggest
 from routing_action.gate.model import Delta
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.failures import asking
-from routing_action.github.runs import dispatch_workflow, rerun_failed_jobs
+from routing_action.github.runs import (
+    Start,
+    find_started,
+    name_run,
+    rerun_failed_jobs,
+    start_workflow,
+)
 
 _MOST_PAIRS = 500
 _MOST_TEXT = 60_000
@@ -23,7 +28,7 @@ _LOST = (DeltaKind.MISSING, DeltaKind.UNMEASURED)
 
 def rerun(work: Work) -> Answer:
     """Start the run that measures what was asked for; a fork's change only at a commit named."""
-    refusal = _check_trust(work)
+    refusal = _check_head(work)
     if refusal is not None:
         return refusal
     report = work.find_report()
@@ -47,9 +52,14 @@ def rerun(work: Work) -> Answer:
     return _dispatch(work, "" if delta.errors else report.marker.run, pairs)
 
 
-def _check_trust(work: Work) -> Answer | None:
+def _check_head(work: Work) -> Answer | None:
     """A refusal where the commit that is trusted is not the head, or none is and one must be."""
     trust, head = work.command.trust, work.head
+    if work.tip != head:
+        return refuse(
+            f"a command of this comment has made the commit {work.tip[:12]}, which is the head now",
+            "wait for its report, and write the command again",
+        )
     if trust and trust != head:
         return refuse(f"--trust names {trust[:12]}, and the head is {head[:12]}")
     if work.is_fork and not trust:
@@ -75,33 +85,30 @@ def _has_lost_legs(delta: Delta) -> bool:
 
 def _rerun_jobs(work: Work, report: LastReport) -> Answer:
     """Legs that broke begin again, in the run that they are of."""
-    run_id = int(report.marker.run) if report.marker else 0
+    marker = report.marker
+    run_id = int(marker.run) if marker else 0
     with asking(f"read run {run_id}", "actions: read"):
         run = work.repository.get_workflow_run(run_id)
-        url, state = run.html_url, run.status
+        url, state, attempt = run.html_url, run.status, run.run_attempt
+    begun = Answer("rerun_jobs", {"url": url, "head": work.head})
+    if work.is_again and marker is not None and attempt > marker.attempt:
+        return begun
     if state != "completed":
         return refuse("the run has not ended yet", "wait for it; `/routing status` shows it")
     if not rerun_failed_jobs(run):
         return refuse("GitHub did not start the failed jobs again", f"start them on {url}")
-    return Answer("rerun_jobs", {"url": url, "head": work.head})
+    return begun
 
 
 def _choose(delta: Delta, work: Work) -> Sequence[Pair] | Answer:
     """The pairs to measure; what is wrong with the names where one is not known."""
-    command = work.command
     known = [(row.case_id, row.agent) for row in delta.rows if row.kind is not DeltaKind.REMOVED]
     known += [(one.case_id, one.agent) for one in delta.left_out]
-    if refusal := find_unknown(command, known):
-        return refuse(refusal)
     failed = {(row.case_id, row.agent) for row in delta.rows if row.gates}
-    cases, agents = set(map(fold, command.case_ids)), set(map(fold, command.agents))
-    chosen = [
-        pair
-        for pair in known
-        if (command.scope is not Scope.FAILED or pair in failed)
-        and (not cases or fold(pair[0]) in cases)
-        and (not agents or fold(pair[1]) in agents)
-    ]
+    is_all = work.command.scope is not Scope.FAILED
+    chosen, fault = choose_pairs(work.command, known, lambda pair: is_all or pair in failed)
+    if fault:
+        return refuse(fault)
     if not chosen:
         return refuse("there is nothing to measure again: no pair is red")
     if len(chosen) > _MOST_PAIRS:
@@ -112,23 +119,6 @@ def _choose(delta: Delta, work: Work) -> Sequence[Pair] | Answer:
     return chosen
 
 
-def find_unknown(command: Command, known: Sequence[Pair]) -> str:
-    """What is wrong with the first case or agent that the command names; "" where all are known."""
-    case_ids, agents = (pair[0] for pair in known), (pair[1] for pair in known)
-    refusal = _find_unknown(command.case_ids, case_ids, "case")
-    return refusal or _find_unknown(command.agents, agents, "agent")
-
-
-def _find_unknown(names: Iterable[str], known: Iterable[str], noun: str) -> str:
-    spelled = dict.fromkeys(known)
-    folded = {fold(one) for one in spelled}
-    for name in names:
-        if fold(name) not in folded:
-            hint = suggest(name, spelled, "the report lists all that there are")
-            return f"there is no {noun} {name}: {hint}"
-    return ""
-
-
 def _dispatch(work: Work, earlier_run: str = "", pairs: Sequence[Pair] = ()) -> Answer:
     """Measure these pairs and complete the earlier run by them; without pairs, measure all."""
     trials = work.command.trials
@@ -136,14 +126,20 @@ def _dispatch(work: Work, earlier_run: str = "", pairs: Sequence[Pair] = ()) -> 
     if len(named) > _MOST_TEXT:
         cause = f"the names of {len(pairs)} pairs are more than GitHub hands on at once"
         return refuse(cause, "name agents or cases, or push a commit")
-    inputs = {
-        "pull_request": str(work.pull.number),
-        "head_sha": work.head,
-        **({"earlier_run": earlier_run} if earlier_run else {}),
-        **({"pairs": named} if named else {}),
-        **({"trials": str(trials)} if trials else {}),
-    }
-    ref = work.pull.base.repo.default_branch
-    url = dispatch_workflow(work.repository, work.settings.workflow, ref, inputs)
+    start = Start(
+        work.settings.workflow,
+        work.pull.base.repo.default_branch,
+        {
+            "command": work.mark,
+            "pull_request": str(work.pull.number),
+            "head_sha": work.head,
+            **({"earlier_run": earlier_run} if earlier_run else {}),
+            **({"pairs": named} if named else {}),
+            **({"trials": str(trials)} if trials else {}),
+        },
+        name_run(work.mark, work.pull.number, work.head),
+    )
+    url = find_started(work.repository, start) if work.is_again else ""
+    url = url or start_workflow(work.repository, start)
     values = {"url": url, "pairs": len(pairs), "trials": trials, "head": work.head}
-    return Answer("rerun", values)
+    return Answer("rerun", values, has_started=True)

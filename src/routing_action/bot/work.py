@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from routing_action.bot.commands import Command
 from routing_action.bot.last_report import LastReport
 from routing_action.github.context import Context
+from routing_action.github.people import WORKFLOW_AUTHOR
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
@@ -23,39 +24,53 @@ class Settings:
     """How this repository uses the bot.
 
     `key` names the gate, `workflow` the file that measures and gates, which takes the inputs of a
-    rerun; `authors` are the logins that our comments can bear.
+    rerun; `authors` are the logins that our comments can bear, and `find_page` gives the page of a
+    pull request's report, where there are pages, else "".
     """
 
     key: str = "routing"
     workflow: str = DEFAULT_WORKFLOW
-    authors: tuple[str, ...] = ("github-actions[bot]",)
+    authors: tuple[str, ...] = (WORKFLOW_AUTHOR,)
+    find_page: Callable[[int], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One command on one pull request; `head` is the commit that was its head when it was read."""
+    """One command on one pull request; `head` is the commit that was its head when it was read.
+
+    `tip` is the head by now: later where a command before this one has committed, `mark` names the
+    command in what it starts and makes. `is_again`: an earlier try may have done it all.
+    `has_started`: a command before this one has started a run that measures the head.
+    """
 
     command: Command
     repository: Repository
     pull: PullRequest
     head: str
+    tip: str
     is_fork: bool
     settings: Settings
     context: Context
     find_report: Callable[[], LastReport]
+    mark: str
+    is_again: bool = False
+    has_started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the reply shows: a template of templates/bot and its values; `ok` where it was done.
 
-    `width` is the longest text from outside that it shows, in characters.
+    `width` is the longest text from outside that it shows, in characters; `tip` the commit that was
+    made, and `has_started` that a run was started, which ends later.
     """
 
     template: str
     values: Mapping[str, object] = field(default_factory=dict)
     ok: bool = True
     width: int = 400
+    tip: str = ""
+    has_started: bool = False
 
 
 Handler: TypeAlias = Callable[[Work], Answer]

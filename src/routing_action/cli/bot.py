@@ -73,7 +73,9 @@ def try_payload(
         report = LastReport(marker, "", delta)
     rehearsal = Rehearsal(found, report.marker.sha if report.marker else None, permission)
     context = Context(event_name=event, repository=found.repository.full_name)
-    outcomes = handle_comment(found, rehearsal.repository, Settings(), context, lambda: report)
+    outcomes = handle_comment(
+        found, rehearsal.repository, Settings(), context, lambda: report, worker="try"
+    )
     if output_format == "json":
         told = [{"what": what, "body": body} for what, body in rehearsal.sent]
         click.echo(json.dumps(told, indent=2))

@@ -17,9 +17,9 @@ from routing_action.cli.options import Command, format_option, path_option
 from routing_action.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from routing_action.bot.server.deliveries import Kept
+    from routing_action.bot.server.queue.deliveries import Kept
+    from routing_action.bot.server.queue.sql_queue import SqlQueue
     from routing_action.bot.server.settings import ServerSettings
-    from routing_action.bot.server.sql_queue import SqlQueue
 
 _STATES = ("dead", "waiting", "taken", "done")
 
@@ -36,7 +36,7 @@ def _read(config_file: Path | None) -> ServerSettings:
 
 
 def _open(config_file: Path | None) -> SqlQueue:
-    from routing_action.bot.server.open_queue import open_queue  # noqa: PLC0415
+    from routing_action.bot.server.queue.open_queue import open_queue  # noqa: PLC0415
 
     try:
         return open_queue(_read(config_file).read_queue())
@@ -86,7 +86,7 @@ def deliveries() -> None:
 @format_option("text", "json")
 def list_deliveries(state: str, most: int, config_file: Path | None, output_format: str) -> int:
     """List the newest deliveries in a state: id, time, event, repository, attempts, error."""
-    from routing_action.bot.server.deliveries import State  # noqa: PLC0415
+    from routing_action.bot.server.queue.deliveries import State  # noqa: PLC0415
 
     queue = _open(config_file)
     found = [_describe(one) for one in queue.list(State(state), most)]

@@ -9,13 +9,18 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from routing_action.github.failures import ApiError, Made, asking, write_once
+from routing_action.github.failures import (
+    ApiError,
+    Made,
+    PermissionMissingError,
+    asking,
+    write_once,
+)
+from routing_action.github.people import WORKFLOW_AUTHOR
 
 if TYPE_CHECKING:
     from github.IssueComment import IssueComment
     from github.Repository import Repository
-
-WORKFLOW_AUTHOR = "github-actions[bot]"
 
 _KEY = r"[A-Za-z0-9._-]{1,80}"
 _MARKER = re.compile(
@@ -136,14 +141,18 @@ class StickyComment:
     """The comment of one gate on one pull request.
 
     A comment counts as ours only by its author and its first line: a look-alike by somebody else
-    is passed over, and so is a copy of ours inside another comment.
+    is passed over, and so is a copy of ours inside another comment. One that the workflow's token
+    made is continued with an App's token, and the other way round.
     """
 
-    def __init__(self, repository: Repository, number: int) -> None:
-        """Ask for nothing yet."""
+    def __init__(
+        self, repository: Repository, number: int, authors: tuple[str, ...] = (WORKFLOW_AUTHOR,)
+    ) -> None:
+        """Ask for nothing yet; `authors` are ours beside the token's own login."""
         self._requester = repository.requester
         self._issue = repository.get_issue(number)
-        self._author = ""
+        self._authors = {*authors}
+        self._knows_own = False
 
     def publish(self, mode: CommentMode, ours: Marker, bodies: Bodies) -> PostedComment:
         """Bring the comment up to date; raises ApiError where GitHub does not do it."""
@@ -152,7 +161,7 @@ class StickyComment:
         try:
             return self._publish(mode, ours, bodies)
         except ApiError as error:
-            if error.status != 404:
+            if error.status not in (403, 404):
                 raise
         # Somebody deleted the comment after it was found.
         return self._publish(mode, ours, bodies)
@@ -165,17 +174,35 @@ class StickyComment:
         if not found:
             is_wanted = action is CommentAction.CREATE
             return PostedComment(action, self._create(ours, bodies) if is_wanted else "")
-        kept, marker = found[0]
-        url = kept.html_url
+        first, marker = found[0]
+        kept: IssueComment | None = first
+        url = first.html_url
         if action is CommentAction.UPDATE:
-            _edit(kept, ours, bodies.full)
+            kept, url = self._update(found, ours, bodies)
         elif action is CommentAction.SUPERSEDE:
-            _edit(kept, replace(ours, news="-"), (bodies.superseded,))
+            _edit(first, replace(ours, news="-"), (bodies.superseded,))
         elif action is CommentAction.REPLACE:
             url = self._post(ours, bodies.full)
-            _edit(kept, replace(marker, conclusion="superseded"), (bodies.superseded,))
-        _delete(spare for spare, _ in found[1:])
+            _edit(first, replace(marker, conclusion="superseded"), (bodies.superseded,))
+        _delete(spare for spare, _ in found if kept is None or spare.id != kept.id)
         return PostedComment(action, url)
+
+    def _update(
+        self, found: Sequence[tuple[IssueComment, Marker]], ours: Marker, bodies: Bodies
+    ) -> tuple[IssueComment | None, str]:
+        """Edit the first that GitHub lets us, else make a new one; what was edited, and where.
+
+        A token of little rights may edit what it has written alone.
+        """
+        for comment, _ in found:
+            try:
+                _edit(comment, ours, bodies.full)
+            except PermissionMissingError as error:
+                if error.status != 403:
+                    raise
+            else:
+                return comment, comment.html_url
+        return None, self._post(ours, bodies.full)
 
     def _create(self, ours: Marker, bodies: Bodies) -> str:
         """Make the comment; where another run made one meanwhile, the lowest id is kept."""
@@ -195,17 +222,19 @@ class StickyComment:
 
         made = _send_longest("post the comment", ours, bodies, self._issue.create_comment, find)
         # An app's own token may not ask for its login; from here on it is known.
-        self._author = _login(made) or self._author
+        self._authors.add(_login(made))
         return made.html_url
 
     def _find(self, key: str) -> list[tuple[IssueComment, Marker]]:
         """Our comments of a key that nothing replaced, lowest id first."""
-        author = self._author = self._author or self._own_login()
+        if not self._knows_own:
+            self._authors.add(self._own_login())
+            self._knows_own = True
         with asking("read the comments", "pull-requests: read"):
             found = [
                 (comment, marker)
                 for comment in self._issue.get_comments()
-                if _login(comment) == author
+                if _login(comment) in self._authors
                 if (marker := parse_marker(comment.body)) is not None
                 if marker.key == key and marker.conclusion != "superseded"
             ]
@@ -251,11 +280,11 @@ def _send_longest(
 
 
 def _delete(comments: Iterable[IssueComment]) -> None:
-    """Delete; what is gone already counts as deleted."""
+    """Delete; what is gone already counts as deleted, and another author's may have to stay."""
     for comment in comments:
         try:
             with asking("delete a spare comment", "pull-requests: write"):
                 comment.delete()
         except ApiError as error:
-            if error.status != 404:
+            if error.status not in (403, 404):
                 raise

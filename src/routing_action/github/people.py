@@ -1,13 +1,34 @@
-"""What a person may do in a repository, as GitHub knows it at this moment."""
+"""What a person may do in a repository, as GitHub knows it, and by whom our comments are."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from routing_action.errors import UsageError
 from routing_action.github.failures import ApiError, asking
 
 if TYPE_CHECKING:
     from github.Repository import Repository
+
+
+WORKFLOW_AUTHOR = "github-actions[bot]"
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,98}")
+
+
+def name_authors(app_slug: str) -> tuple[str, ...]:
+    """The logins that our comments can bear: the workflow's token's, and an App's where one is.
+
+    No person and no other App is among them: a copy of our marker by them counts for nothing.
+    Raises UsageError where the slug is none.
+    """
+    if app_slug and not _SLUG.fullmatch(app_slug):
+        raise UsageError(
+            f"app-slug {app_slug[:100]!r} is no name of an App",
+            remedy="give the output app-slug of actions/create-github-app-token",
+        )
+    return (WORKFLOW_AUTHOR, *((f"{app_slug}[bot]",) if app_slug else ()))
 
 
 def fetch_permission(repository: Repository, login: str) -> str:

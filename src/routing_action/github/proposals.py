@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 from routing_action.github.failures import ApiError, asking
 
 if TYPE_CHECKING:
+    from github.Commit import Commit as GitCommit
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(?P<start>\d+)(?:,(?P<count>\d+))? @@")
 _MOST_SUGGESTIONS = 10
+_MOST_COMMITS = 10
+_TRAILER = "Routing-Command"
+_MARKED = re.compile(rf"^{_TRAILER}: (?P<comment>\d+)/(?P<line>\d+)\s*\Z", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,25 @@ class KnownFile:
     path: str
     text: str
     blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Another text of a file; `mark` names the command that it is by, `authors` are our logins."""
+
+    known: KnownFile
+    text: str
+    mark: str
+    authors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that was made, its page, and the one before it."""
+
+    sha: str
+    url: str
+    parent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +75,15 @@ def read_file(repository: Repository, path: str, commit: str) -> KnownFile | Non
 
 
 def suggest_change(
-    repository: Repository, pull: PullRequest, known: KnownFile, text: str, remark: str
+    repository: Repository, pull: PullRequest, proposal: Proposal, *, is_again: bool
 ) -> tuple[str, ...]:
     """Put a suggestion on each place that changes; their addresses.
 
     Empty where a place is not in the pull request's diff, which GitHub then does not take.
+    `is_again`: an earlier try may have made some of them.
     """
-    from github.GithubObject import NotSet  # noqa: PLC0415 - slow to import
-
-    changes = list(_find_changes(known.text, text))
+    known = proposal.known
+    changes = list(_find_changes(known.text, proposal.text))
     with asking("read the files of the pull request", "pull-requests: read"):
         patches = [one.patch or "" for one in pull.get_files() if one.filename == known.path]
     shown = [span for patch in patches for span in _find_spans(patch)]
@@ -69,37 +92,86 @@ def suggest_change(
             return ()
     if not 1 <= len(changes) <= _MOST_SUGGESTIONS:
         return ()
+    made = _find_suggestions(pull, proposal) if is_again else {}
     commit = repository.get_commit(known.commit)
-    urls = []
-    for one in changes:
-        block = "\n".join(("```suggestion", *one.lines, "```"))
-        is_long = one.first < one.last
-        with asking("suggest a change", "pull-requests: write"):
-            made = pull.create_review_comment(
-                f"{remark}\n\n{block}",
-                commit,
-                known.path,
-                line=one.last,
-                side="RIGHT",
-                start_line=one.first if is_long else NotSet,
-                start_side="RIGHT" if is_long else NotSet,
-            )
-        urls.append(made.html_url)
-    return tuple(urls)
+    return tuple(made.get(one.last) or _suggest(pull, commit, proposal, one) for one in changes)
+
+
+def _suggest(pull: PullRequest, commit: GitCommit, proposal: Proposal, one: _Change) -> str:
+    from github.GithubObject import NotSet  # noqa: PLC0415 - slow to import
+
+    block = "\n".join(("```suggestion", *one.lines, "```"))
+    is_long = one.first < one.last
+    with asking("suggest a change", "pull-requests: write"):
+        return pull.create_review_comment(
+            f"{_marker(proposal.mark)}\nAccept what was measured:\n\n{block}",
+            commit,
+            proposal.known.path,
+            line=one.last,
+            side="RIGHT",
+            start_line=one.first if is_long else NotSet,
+            start_side="RIGHT" if is_long else NotSet,
+        ).html_url
+
+
+def _find_suggestions(pull: PullRequest, proposal: Proposal) -> dict[int, str]:
+    """The addresses of those that were made for the same command, by their line."""
+    with asking("read the suggestions", "pull-requests: read"):
+        return {
+            one.line: one.html_url
+            for one in pull.get_review_comments()
+            if getattr(one.user, "login", "") in proposal.authors
+            and (one.body or "").startswith(f"{_marker(proposal.mark)}\n")
+        }
+
+
+def _marker(mark: str) -> str:
+    return f"<!-- routing-action suggestion={mark} -->"
 
 
 def commit_change(
-    repository: Repository, branch: str, known: KnownFile, text: str, message: str
-) -> str:
-    """Commit the text on a branch; the commit's address, "" where GitHub does not let us."""
+    repository: Repository, branch: str, proposal: Proposal, message: str
+) -> Commit | None:
+    """Commit the text on a branch, with the proposal's mark; None where GitHub does not let us."""
+    known = proposal.known
+    message = f"{message}\n{_TRAILER}: {proposal.mark}\n"
     try:
         with asking(f"commit {known.path}", "contents: write"):
-            made = repository.update_file(known.path, message, text, known.blob, branch=branch)
-            return made["commit"].html_url
+            made = repository.update_file(
+                known.path, message, proposal.text, known.blob, branch=branch
+            )["commit"]
+            return Commit(made.sha, made.html_url, known.commit)
     except ApiError as error:
         if error.status in (403, 404, 409, 422):
-            return ""
+            return None
         raise
+
+
+def find_commit(repository: Repository, tip: str, mark: str) -> Commit | None:
+    """The commit that was made with a mark, among those of one comment that end a branch."""
+    found = _list_commits(repository, tip, mark.partition("/")[0])
+    return next((one for one, its in found if its == mark), None)
+
+
+def find_parent(repository: Repository, tip: str, comment: int) -> str:
+    """The commit below those that commands of a comment have made; `tip` where there are none."""
+    parent = tip
+    for one, _ in _list_commits(repository, tip, str(comment)):
+        parent = one.parent
+    return parent
+
+
+def _list_commits(repository: Repository, tip: str, comment: str) -> Iterator[tuple[Commit, str]]:
+    """The commits with marks of a comment, newest first, each with its mark."""
+    for _ in range(_MOST_COMMITS):
+        with asking(f"read commit {tip[:12]}", "contents: read"):
+            made = repository.get_commit(tip)
+            match = _MARKED.search(made.commit.message)
+            if match is None or match["comment"] != comment or len(made.parents) != 1:
+                return
+            found = Commit(made.sha, made.html_url, made.parents[0].sha)
+        yield found, f"{comment}/{match['line']}"
+        tip = found.parent
 
 
 def make_patch(known: KnownFile, text: str) -> str:

@@ -95,8 +95,8 @@ def _has_head(pull: PullRequest, sha: str) -> bool:
 # --- pushes
 
 
-def fetch_push_time(pull: PullRequest) -> datetime | None:
-    """When the head of a pull request was pushed; None where GitHub does not tell, as of a fork.
+def fetch_push_time(pull: PullRequest, sha: str) -> datetime | None:
+    """When a head of a pull request was pushed; None where GitHub does not tell, as of a fork.
 
     Source: GitHub's "List repository activities"; the newest come first.
     """
@@ -114,7 +114,7 @@ def fetch_push_time(pull: PullRequest) -> datetime | None:
         if error.status in (403, 404):
             return None
         raise
-    return next((_time(one) for one in _dicts(listed) if one.get("after") == head.sha), None)
+    return next((_time(one) for one in _dicts(listed) if one.get("after") == sha), None)
 
 
 def _dicts(listed: object) -> list[dict[str, Any]]:

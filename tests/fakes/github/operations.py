@@ -22,8 +22,10 @@ NEEDS = {
     "actions/re-run-workflow-failed-jobs": (("actions",), "write"),
     "pulls/create-review-comment": (("pull-requests",), "write"),
     "pulls/list-files": (("pull-requests",), "read"),
+    "pulls/list-review-comments": (("pull-requests",), "read"),
     "reactions/create-for-issue-comment": (("issues", "pull-requests"), "write"),
     "repos/create-or-update-file-contents": (("contents",), "write"),
+    "repos/get-commit": (("contents",), "read"),
     "repos/list-activities": (("contents",), "read"),
 }
 
@@ -34,7 +36,8 @@ class BotState:
 
     `permissions` are GitHub's words by login; `activities` the pushes by branch, newest first;
     `workflows` the files that take a dispatch; `dispatched` what was started, `ended` the runs that
-    were cancelled, `again` those whose failed jobs were started again.
+    were cancelled, `again` those whose failed jobs were started again; `made` are commits: message
+    and parent.
     """
 
     permissions: dict[str, str] = field(default_factory=dict)
@@ -49,6 +52,7 @@ class BotState:
     reactions: list[tuple[int, str]] = field(default_factory=list)
     suggestions: list[dict[str, Any]] = field(default_factory=list)
     commits: list[dict[str, Any]] = field(default_factory=list)
+    made: dict[str, tuple[str, str]] = field(default_factory=dict)
     protected: set[str] = field(default_factory=set)
 
     def add_run(self: Any, run_id: int, sha: str, **more: Any) -> None:
@@ -60,6 +64,8 @@ class BotState:
             "status": "completed",
             "conclusion": "failure",
             "display_title": "A change",
+            "run_attempt": 1,
+            "created_at": "2026-11-29T12:00:10Z",
             "path": ".github/workflows/agent-live-routing.yml",
             "html_url": f"https://github.example/{repository_name}/actions/runs/{run_id}",
             **more,
@@ -95,6 +101,11 @@ class BotState:
             return Answer(404, {"message": "Not Found"})
         self.dispatched.append(body)
         run_id = 9000 + len(self.dispatched)
+        given = body["inputs"]
+        if "command" in given:
+            title = "routing command {command} for #{pull_request} at {head_sha}".format(**given)
+            self.add_run(run_id, "d" * 40, event="workflow_dispatch", status="queued",
+                         conclusion=None, display_title=title)  # fmt: skip
         url = f"https://github.example/{repository_name}/actions/runs/{run_id}"
         address = f"{self.api_url}/repos/{repository_name}/actions/runs/{run_id}"
         if not body.get("return_run_details"):
@@ -132,7 +143,9 @@ class BotState:
         return Answer(202, {})
 
     def _actions_re_run_workflow_failed_jobs(self, operation: Operation, *_: Any) -> Answer:
-        self.again.append(int(operation.values["run_id"]))
+        run = self.runs[int(operation.values["run_id"])]
+        run |= {"run_attempt": run["run_attempt"] + 1, "status": "queued", "conclusion": None}
+        self.again.append(run["id"])
         return Answer(201, {})
 
     def _pulls_list_files(self: Any, operation: Operation, query: Any, *_: Any) -> Answer:
@@ -140,26 +153,76 @@ class BotState:
         page, headers = self._page(operation, query, listed)
         return Answer(200, page, headers)
 
+    def _pulls_list_review_comments(self: Any, operation: Operation, query: Any, *_: Any) -> Answer:
+        listed = [
+            {"id": number, "body": one["body"], "path": one["path"], "line": one["line"],
+             "html_url": self._suggestion_url(operation, number), "user": {"login": one["by"]}}
+            for number, one in enumerate(self.suggestions, start=1)
+        ]  # fmt: skip
+        page, headers = self._page(operation, query, listed)
+        return Answer(200, page, headers)
+
     def _pulls_create_review_comment(
-        self, operation: Operation, _: Any, body: Any, *__: Any
+        self, operation: Operation, _: Any, body: Any, who: Any
     ) -> Answer:
-        self.suggestions.append(body)
-        number = operation.values["pull_number"]
-        url = f"https://github.example/{repository_name}/pull/{number}#discussion_r{len(self.suggestions)}"
-        return Answer(201, {"id": len(self.suggestions), "html_url": url})
+        self.suggestions.append({**body, "by": who.login})
+        number = len(self.suggestions)
+        url = self._suggestion_url(operation, number)
+        return Answer(201, {"id": number, "html_url": url})
 
     def _repos_create_or_update_file_contents(
         self: Any, operation: Operation, _: Any, body: Any, *__: Any
     ) -> Answer:
-        """A commit on a branch; `protected` branches take none."""
+        """A commit on a branch, upon the version that it names; `protected` branches take none."""
         if body.get("branch") in self.protected:
             return Answer(403, {"message": "Resource not accessible by integration"})
         path = operation.values["path"]
+        heads = [
+            one["head"]
+            for one in self.pulls.values()
+            if one["head"]["ref"] == body["branch"]
+            and one["head"]["repo"]["full_name"] == repository_name
+        ]
+        parent = heads[0]["sha"] if heads else "0" * 40
+        known = self.files.get((path, parent))
+        if isinstance(known, dict) and known["sha"] != body["sha"]:
+            return Answer(409, {"message": f"{path} does not match {body['sha']}"})
         self.commits.append({**body, "content": base64.b64decode(body["content"]), "path": path})
-        sha = f"{len(self.commits):040x}"
-        url = f"https://github.example/{repository_name}/commit/{sha}"
-        content = {"path": path, "sha": sha}
-        return Answer(200, {"content": content, "commit": {"sha": sha, "html_url": url}})
+        number = len(self.commits)
+        sha = f"{number:040x}"
+        blob = f"{number + 2**32:040x}"
+        self.made[sha] = body["message"], parent
+        self.files[path, sha] = {
+            "type": "file", "encoding": "base64", "content": body["content"],
+            "size": len(body["content"]), "path": path, "sha": blob,
+        }  # fmt: skip
+        for head in heads:
+            head["sha"] = sha
+        pushed = {"after": sha, "before": parent, "ref": f"refs/heads/{body['branch']}",
+                  "timestamp": "2026-11-29T12:00:20Z", "activity_type": "push"}  # fmt: skip
+        self.activities.setdefault(pushed["ref"], []).insert(0, pushed)
+        commit = {"sha": sha, "html_url": self._commit_url(sha)}
+        return Answer(200, {"content": {"path": path, "sha": blob}, "commit": commit})
+
+    def _repos_get_commit(self, operation: Operation, *_: Any) -> Answer:
+        sha = operation.values["ref"]
+        message, parent = self.made.get(sha, ("A change", "9" * 40))
+        made = {
+            "sha": sha,
+            "html_url": self._commit_url(sha),
+            "commit": {"message": message},
+            "parents": [{"sha": parent}],
+        }
+        return Answer(200, made)
+
+    @staticmethod
+    def _commit_url(sha: str) -> str:
+        return f"https://github.example/{repository_name}/commit/{sha}"
+
+    @staticmethod
+    def _suggestion_url(operation: Operation, number: int) -> str:
+        pull = operation.values["pull_number"]
+        return f"https://github.example/{repository_name}/pull/{pull}#discussion_r{number}"
 
     def _shown_run(self: Any, run: Mapping[str, Any]) -> dict[str, Any]:
         url = f"{self.api_url}/repos/{repository_name}/actions/runs/{run['id']}"

@@ -79,6 +79,7 @@ class Repository(BotState, AppState):
     """One repository; `requests` are all that came, `violations` what GitHub would not know.
 
     `api_url` is set where it is served; `waits` is for the seconds that a client would have waited.
+    `guards_comments`: a token edits what it has written alone.
     """
 
     tokens: dict[str, Token] = field(default_factory=lambda: {"t": Token()})
@@ -94,6 +95,7 @@ class Repository(BotState, AppState):
     requests: list[tuple[str, str]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     page_limit: int = 100
+    guards_comments: bool = False
     api_url: str = "https://api.github.example"
     page_url: str = ""
     waits: list[float] = field(default_factory=list)
@@ -208,7 +210,7 @@ class Repository(BotState, AppState):
         known = self.comments.get(int(operation.values["comment_id"]))
         if known is None:
             return Answer(404, {"message": "Not Found"})
-        if known["user"]["login"] != who.login:
+        if self.guards_comments and known["user"]["login"] != who.login:
             return Answer(403, {"message": "Must have admin rights to Repository."})
         if len(body["body"]) > COMMENT_LIMIT:
             return Answer(422, {"message": "Validation Failed: body is too long"})

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from routing_action.bot.server import worker
-from routing_action.bot.server.deliveries import Delivery, Kept, State
-from routing_action.bot.server.open_queue import open_queue
-from routing_action.bot.server.sql_queue import SqlQueue
+from routing_action.bot.server.queue.deliveries import Delivery, Kept, State
+from routing_action.bot.server.queue.open_queue import open_queue
+from routing_action.bot.server.queue.sql_queue import SqlQueue
 from routing_action.bot.server.worker import LEASE_SECONDS, MOST_ATTEMPTS, Workers
 from routing_action.github.failures import ApiError
 

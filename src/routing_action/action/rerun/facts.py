@@ -22,7 +22,9 @@ RESULTS = "results"
 class Asked(BaseModel):
     """What GitHub said: the pull request as its own events hold it, and runs to take over.
 
-    `agents` are those of the earlier report, `by_change` whether it left out pairs.
+    `agents` are those of the earlier report, `by_change` whether it left out pairs; `reports` are
+    the runs whose gates had judged those results, and `number` that of the run that had reported
+    last, if it is one of them: what completes it is newer, whichever run began first.
     `error` says why nothing is to be done; `notes` are for the report.
     """
 
@@ -32,6 +34,8 @@ class Asked(BaseModel):
     agents: tuple[str, ...] = ()
     by_change: bool = False
     runs: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    number: int = 0
     notes: tuple[str, ...] = ()
     error: str = ""
     is_githubs: bool = False
@@ -58,6 +62,8 @@ def read_asked(step: Step) -> Asked:
 def of_pull_request(step: Step) -> Step:
     """The step as if the named pull request's own event had started it; else as it is."""
     asked = read_asked(step)
+    number = max(step.context.run_number, asked.number)
+    step = replace(step, context=replace(step.context, run_number=number))
     if asked.pull_request is None:
         return step
     head, base = asked.pull_request["head"], asked.pull_request["base"]

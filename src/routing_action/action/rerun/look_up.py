@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from routing_action.action.post import open_github
@@ -24,13 +25,16 @@ from routing_action.errors import (
     UsageError,
 )
 from routing_action.files.atomic import write_atomically
-from routing_action.github.comments import WORKFLOW_AUTHOR, Marker
+from routing_action.github.comments import Marker
 from routing_action.github.failures import ApiError, asking
+from routing_action.github.people import name_authors
+from routing_action.github.runs import find_runs_by_hand, name_change
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
     from github.Repository import Repository
 
+_MOST_OTHERS = 5
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -69,18 +73,43 @@ def _ask(step: Step) -> Asked:
 
 
 def _complete(step: Step, repository: Repository, facts: Mapping[str, Any], run_id: str) -> Asked:
-    """What the named run judged, or a later one by another command that has reported meanwhile."""
+    """What the named run judged, the one that reported last, and others by command at this head.
+
+    One of the first two has to prove something; what the others measured is added where it does.
+    """
     marker = _find_newest(step, repository, facts)
-    if marker is not None and marker.run not in ("", run_id, step.context.run_id):
+    newest = marker.run if marker is not None and marker.run != step.context.run_id else ""
+    asked: Asked | None = None
+    if newest and newest != run_id:
         with suppress(UsageError, DocumentError):
-            return _take_over(step, repository, facts, marker.run)
-    return _take_over(step, repository, facts, run_id)
+            asked = _take_over(step, repository, facts, newest)
+    if asked is None:
+        asked = _take_over(step, repository, facts, run_id)
+    for other in _list_others(repository, facts, {newest, run_id, step.context.run_id}):
+        with suppress(UsageError, DocumentError):
+            asked = _take_over(step, repository, facts, other, asked)
+    number = marker.number if marker is not None and newest in asked.reports else 0
+    return asked.model_copy(update={"number": number})
+
+
+def _list_others(
+    repository: Repository, facts: Mapping[str, Any], known: set[str]
+) -> Iterator[str]:
+    """Runs by command at this head that have ended, newest first.
+
+    Two that judged at the same time know nothing of each other, and one comment alone is shown.
+    """
+    title = name_change(facts["number"], facts["head"]["sha"])
+    runs = (run for run in find_runs_by_hand(repository, title) if run.status == "completed")
+    listed = (str(run.id) for run in runs if str(run.id) not in known)
+    yield from islice(listed, _MOST_OTHERS)
 
 
 def _find_newest(step: Step, repository: Repository, facts: Mapping[str, Any]) -> Marker | None:
     """What the comment says of itself, where it is of this head."""
     issue = repository.get_issue(facts["number"])
-    marker, _ = find_marker(issue, step.variable("ROUTING_LEG"), (WORKFLOW_AUTHOR,))
+    authors = name_authors(step.inputs.text("app-slug"))
+    marker, _ = find_marker(issue, step.variable("ROUTING_LEG"), authors)
     return marker if marker is not None and marker.sha == facts["head"]["sha"] else None
 
 
@@ -101,7 +130,7 @@ def _look_for_newer(step: Step) -> Asked:
     if marker is None or marker.number <= context.run_number:
         return Asked()
     try:
-        return _take_over(step, repository, facts, marker.run)
+        return _complete(step, repository, facts, marker.run)
     except RoutingActionError as error:
         note = f"a newer run of this commit could not be taken into account: {error.cause}"
         return Asked(notes=(note,))
@@ -132,11 +161,24 @@ def _require_head(facts: Mapping[str, Any], state: str, sha: str) -> None:
         )
 
 
-def _take_over(step: Step, repository: Repository, facts: Mapping[str, Any], run_id: str) -> Asked:
-    """What an earlier run judged, and the results that it was made of."""
+def _take_over(
+    step: Step,
+    repository: Repository,
+    facts: Mapping[str, Any],
+    run_id: str,
+    before: Asked | None = None,
+) -> Asked:
+    """What an earlier run judged, and the results that it was made of, beside those of `before`."""
+    before = before or Asked()
     head, key = facts["head"]["sha"], step.variable("ROUTING_LEG")
     change = Change(step.context.repository, facts["number"], head, key)
     folder = asked_folder(step)
     delta = take_over(repository, change, run_id, folder / f"report-{run_id}")
-    runs = bring_results(repository, delta, folder / RESULTS, step.context.run_id)
-    return Asked(runs=runs, agents=delta.agents, by_change=bool(delta.left_out))
+    known = (step.context.run_id, *before.runs)
+    runs = bring_results(repository, delta, folder / RESULTS, known)
+    return Asked(
+        runs=(*before.runs, *runs),
+        agents=tuple(dict.fromkeys((*before.agents, *delta.agents))),
+        by_change=before.by_change if before.reports else bool(delta.left_out),
+        reports=(*before.reports, run_id),
+    )

@@ -7,7 +7,7 @@ holds.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,25 +77,26 @@ def _find_doubt(run: WorkflowRun, change: Change) -> str:
 
 
 def bring_results(
-    repository: Repository, delta: Delta, folder: Path, own_run: str
+    repository: Repository, delta: Delta, folder: Path, known: Collection[str]
 ) -> tuple[str, ...]:
     """Fetch the results that a report was made of, into folders by run; those runs.
 
-    Raises UsageError where one of them is not what was judged.
+    Those of `known` runs are there. Raises UsageError where one is not what was judged.
     """
     due: dict[str, dict[str, str]] = {}
     for one in delta.results:
-        if one.run.isdecimal() and one.run != own_run:
+        if one.run.isdecimal():
             due.setdefault(one.run, {})[one.name] = one.sha256
+    new = {run: digests for run, digests in due.items() if run not in known}
     if not due:
         cause = "the earlier report does not tell which results it was made of"
         raise UsageError(cause, remedy=_AGAIN)
-    for run, digests in due.items():
+    for run, digests in new.items():
         fetch_results(repository, int(run), ARTIFACT, folder / run)
         for name in _check(folder / run, digests):
             cause = f"the results {name} of run {run} are not those that its gate judged"
             raise UsageError(cause, remedy=_AGAIN)
-    return tuple(due)
+    return tuple(new)
 
 
 def _check(folder: Path, digests: dict[str, str]) -> Iterator[str]:

@@ -113,6 +113,11 @@ class GitHubApp:
         with self._lock:
             self._tokens.pop(installation, None)
 
+    def find_installation(self, repository: str) -> int:
+        """The installation at `owner/name`. Raises ApiError where the App is not installed."""
+        address = f"/repos/{repository}/installation"
+        return int(self._ask(f"find the installation at {repository}", "GET", address)["id"])
+
     def read_hook_url(self) -> str:
         """Where GitHub sends this App's webhooks; "" where they are switched off."""
         found = self._ask("read the App's webhook", "GET", "/app/hook/config")

@@ -8,13 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from routing_action.bot.last_report import LastReport
-from routing_action.bot.payload import Repository, User
+from routing_action.bot.server.events import Press
 from routing_action.gate.model import DeltaEntry
 from routing_action.report.steps import can_accept
 
@@ -42,63 +39,11 @@ _MOST_EXPLAINED = 5
 _MOST_ACCEPTED = 100
 
 
-class _Foreign(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _App(_Foreign):
-    id: int
-
-
-class _Pull(_Foreign):
-    number: int = Field(ge=1)
-
-
-class CheckRun(_Foreign):
-    """A check run; `external_id` is `routing-action/<key>/<run>/<attempt>` where it is ours."""
-
-    id: int = Field(ge=1)
-    head_sha: str
-    external_id: str | None = None
-    conclusion: str | None = None
-    started_at: datetime
-    completed_at: datetime | None = None
-    app: _App | None = None
-    pull_requests: tuple[_Pull, ...] = ()
-
-    def is_of(self, app_id: int, key: str) -> bool:
-        """True where this App made it for the gate of a key."""
-        is_own = self.app is not None and self.app.id == app_id
-        return is_own and (self.external_id or "").startswith(f"routing-action/{key}/")
-
-
-class _Action(_Foreign):
-    identifier: str
-
-
-class CheckEvent(_Foreign):
-    """GitHub's "Webhook events and payloads", check_run."""
-
-    action: str
-    check_run: CheckRun
-    requested_action: _Action | None = None
-    repository: Repository
-    sender: User
-
-    @property
-    def wish(self) -> str:
-        """Which button was pressed; GitHub's own "Re-run" is that of `rerun`. Else ""."""
-        if self.action == "rerequested":
-            return "rerun"
-        is_button = self.action == "requested_action" and self.requested_action is not None
-        return self.requested_action.identifier if self.requested_action and is_button else ""
-
-
 def write_lines(wish: str, report: LastReport, login: str) -> tuple[str, ...]:
     """The commands that a button stands for; empty for what is no button of ours."""
     rows = report.delta.rows if report.delta else ()
-    if wish == "rerun":
-        return ("/routing rerun failed",)
+    if wish in ("rerun", "all"):
+        return (f"/routing rerun {'all' if wish == 'all' else 'failed'}",)
     if wish == "explain":
         red = _names(row for row in rows if row.gates)
         return tuple(f'/routing explain "{one}"' for one in red)[:_MOST_EXPLAINED] or (
@@ -121,21 +66,17 @@ def key_of(delivery_id: str) -> int:
 
 
 def make_comment(
-    event: CheckEvent, delivery_id: str, number: int, lines: Sequence[str]
+    press: Press, delivery_id: str, number: int, lines: Sequence[str]
 ) -> dict[str, Any]:
-    """The payload of the comment that a click stands for.
-
-    It was written when the check run ended: GitHub does not tell when the button was pressed.
-    """
-    run = event.check_run
+    """The payload of the comment that a click stands for; it may be older than the click."""
     return {
         "action": "created",
         "issue": {"number": number, "pull_request": {}},
         "comment": {
             "id": key_of(delivery_id),
             "body": "\n".join(lines),
-            "created_at": run.completed_at or run.started_at,
-            "user": event.sender.model_dump(),
+            "created_at": press.since,
+            "user": press.sender.model_dump(),
         },
-        "repository": event.repository.model_dump(),
+        "repository": press.repository.model_dump(),
     }

@@ -1,30 +1,32 @@
-"""What a delivery comes to: the commands of a comment, or a button of a check run."""
+"""What a delivery comes to: which of the server's deeds its event asks for, as its installation."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from routing_action.bot.commands import PREFIX, parse_comment
-from routing_action.bot.handle import handle_comment
-from routing_action.bot.last_report import LastReport, fetch_last_report
-from routing_action.bot.payload import CommentEvent
+from routing_action.bot.last_report import LastReport
+from routing_action.bot.payload import CommentEvent, RunEvent
+from routing_action.bot.payload import Repository as Place
 from routing_action.bot.server.app import GitHubApp
-from routing_action.bot.server.buttons import (
-    ACTIONS,
+from routing_action.bot.server.buttons import ACTIONS
+from routing_action.bot.server.events import (
+    OF_INSTALLATION,
     CheckEvent,
-    key_of,
-    make_comment,
-    write_lines,
+    JobEvent,
+    PullEvent,
+    SuiteEvent,
 )
-from routing_action.bot.server.deliveries import Delivery, Kept
-from routing_action.bot.server.repository_settings import fetch_settings
+from routing_action.bot.server.queue.deliveries import Delivery, Kept
+from routing_action.bot.server.visit import Visit
 from routing_action.bot.work import Settings
 from routing_action.errors import DocumentError
 from routing_action.files.documents import Model, find_fault, name_field
@@ -32,24 +34,45 @@ from routing_action.github.checks import offer_actions
 from routing_action.github.client import open_repository
 from routing_action.github.context import Context
 from routing_action.github.failures import ApiError, asking
-from routing_action.github.replies import begin_reply
-from routing_action.report.markdown import render_reply
+from routing_action.github.people import name_authors
+from routing_action.github.publication import RunLinks
+from routing_action.github.runs import parse_run_name
 
 if TYPE_CHECKING:
-    from github.PullRequest import PullRequest
     from github.Repository import Repository
 
-EVENTS = frozenset({"check_run", "issue_comment"})
-"""What the App subscribes to; what else GitHub sends is answered, and not kept."""
-
 _LOCAL = ("127.0.0.1", "localhost")
-_MOST_OFFERED = 1000
+_MOST_KNOWN = 10_000
+
+_log = logging.getLogger("routing_action.bot")
+
+
+class _Known:
+    """The newest things that were seen, for any number of threads."""
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[Hashable, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __contains__(self, one: Hashable) -> bool:
+        with self._lock:
+            return one in self._seen
+
+    def add(self, one: Hashable) -> bool:
+        """True where it was not seen before."""
+        with self._lock:
+            is_new = one not in self._seen
+            self._seen[one] = None
+            while len(self._seen) > _MOST_KNOWN:
+                self._seen.popitem(last=False)
+        return is_new
 
 
 class Handler:
     """Handles a delivery as its installation; called by any number of threads.
 
-    `tell_budget` hears how many requests an installation has left.
+    `tell_budget` hears how many requests an installation has left; `link` gives the page of a
+    pull request's report, or "".
     """
 
     def __init__(
@@ -58,24 +81,37 @@ class Handler:
         api_url: str,
         server_url: str,
         tell_budget: Callable[[int, int], None],
+        link: Callable[[str, int], str] = lambda _, __: "",
     ) -> None:
         self._app = app
         self._api_url = api_url
         self._server_url = server_url
         self._tell_budget = tell_budget
-        self._offered: OrderedDict[tuple[int, str], None] = OrderedDict()
-        self._lock = threading.Lock()
+        self._link = link
+        self._offered = _Known()
+        self._strangers = _Known()
+        self._deeds = {
+            "issue_comment": self._answer_comment,
+            "check_run": self._answer_check,
+            "check_suite": self._answer_suite,
+            "pull_request": self._answer_pull,
+            "workflow_job": self._answer_job,
+            "workflow_run": self._answer_run,
+        }
 
     def __call__(self, kept: Kept) -> None:
         """Do what a delivery asks for. Raises ApiError where GitHub does not let us for now."""
         delivery = kept.delivery
-        if not (delivery.installation and delivery.repository):
+        if delivery.event in OF_INSTALLATION:
+            # Its permissions or repositories are others now, and so are those of its next token.
+            self._app.forget_token(delivery.installation)
+            _log.info("an installation has changed", extra={"delivery": delivery.id})
+            return
+        deed = self._deeds.get(delivery.event)
+        if deed is None or not (delivery.installation and delivery.repository):
             return  # a webhook of a repository, which no App is installed for
         try:
-            if delivery.event == "issue_comment":
-                self._answer_comment(delivery)
-            elif delivery.event == "check_run":
-                self._answer_check(delivery)
+            deed(delivery)
         except ApiError as error:
             if error.status == 401:
                 self._app.forget_token(delivery.installation)
@@ -86,147 +122,98 @@ class Handler:
         body = event.comment.body or ""
         # Most comments are not for us: they cost no request, and hardly any time.
         if event.action == "created" and PREFIX in body.lower() and parse_comment(body):
-            visit = _Visit(self, delivery, event.repository.default_branch)
-            visit.obey(event)
+            visit = self._visit(delivery, event.repository)
+            try:
+                visit.obey(event)
+            finally:
+                self._count_budget(delivery, visit)
 
     def _answer_check(self, delivery: Delivery) -> None:
         event = _parse(CheckEvent, delivery)
-        run = event.check_run
+        run, press, own = event.check_run, event.press, self._app.identify().id
         is_red = event.action == "completed" and run.conclusion == "failure"
-        is_ours = run.app is not None and run.app.id == self.app_id()
-        if not is_ours or not (is_red or (event.wish and not event.sender.is_bot)):
+        is_ours = run.app is not None and run.app.id == own
+        if not is_ours or not (is_red or (press and not event.sender.is_bot)):
             return
-        visit = _Visit(self, delivery, event.repository.default_branch)
-        if event.wish:
-            visit.press(event)
-        elif run.is_of(self.app_id(), visit.settings.key) and self._is_first(event):
+        visit = self._visit(delivery, event.repository)
+        is_of_gate = run.is_of(own, visit.settings.key)
+        if press is not None and (is_of_gate or visit.is_broken):
+            visit.press(press)
+        elif is_of_gate and self._offered.add((run.id, run.completed_at)):
+            # GitHub tells us of the change that we make here, too.
             offer_actions(visit.repository, run.id, ACTIONS)
 
-    def _is_first(self, event: CheckEvent) -> bool:
-        """False where the buttons were put there before, which may be why GitHub tells us again."""
-        key = event.check_run.id, str(event.check_run.completed_at)
-        with self._lock:
-            is_first = key not in self._offered
-            self._offered[key] = None
-            while len(self._offered) > _MOST_OFFERED:
-                self._offered.popitem(last=False)
-        return is_first
+    def _answer_suite(self, delivery: Delivery) -> None:
+        event = _parse(SuiteEvent, delivery)
+        is_ours = event.is_of(self._app.identify().id) and not event.sender.is_bot
+        if event.action == "rerequested" and is_ours:
+            self._visit(delivery, event.repository).press(event.press)
 
-    def open(self, delivery: Delivery) -> Repository:
-        """The repository, as the App's installation there."""
-        token = self._app.get_token(delivery.installation)
-        is_local = urlsplit(self._api_url).hostname in _LOCAL
-        pauses = {"pause_seconds": 0.0, "write_seconds": 0.0} if is_local else {}
-        return open_repository(self._api_url, delivery.repository, token, **pauses)
+    def _answer_pull(self, delivery: Delivery) -> None:
+        event = _parse(PullEvent, delivery)
+        if event.action == "edited" and event.old_base:
+            self._visit(delivery, event.repository).tell_base(event)
 
-    def app_id(self) -> int:
-        """The App's number, which its check runs bear."""
-        return self._app.identify().id
+    def _answer_run(self, delivery: Delivery) -> None:
+        event = _parse(RunEvent, delivery)
+        run = event.workflow_run
+        is_by_command = run.event == "workflow_dispatch" and parse_run_name(run.display_title)
+        if event.action == "completed" and is_by_command:
+            self._visit(delivery, event.repository).follow(run.id)
 
-    def authors(self) -> tuple[str, ...]:
-        """Who our comments are by: the workflow's token, and the App."""
-        return ("github-actions[bot]", f"{self._app.identify().slug}[bot]")
+    def _answer_job(self, delivery: Delivery) -> None:
+        event = _parse(JobEvent, delivery)
+        job = event.workflow_job
+        # Runs by command are of the default branch; a job does not tell more of its run.
+        is_near = job.head_branch == event.repository.default_branch
+        known = delivery.repository, job.run_id
+        if event.action != "completed" or not is_near or known in self._strangers:
+            return
+        if not self._visit(delivery, event.repository).follow(job.run_id):
+            self._strangers.add(known)
 
-    def context(self, delivery: Delivery) -> Context:
-        """What replies say of where they stand."""
+    def find_report(self, name: str, number: int) -> tuple[LastReport, RunLinks]:
+        """The newest report of a pull request, and where it stands, for a page."""
+        repository = self._open(self._app.find_installation(name), name)
+        with asking(f"read pull request #{number}", "pull-requests: read"):
+            branch = repository.get_pull(number).base.repo.default_branch
+        visit = self._make_visit(repository, self._context(name), "", branch)
+        return visit.find_report(number), self._context(name).links(visit.settings.key)
+
+    def _visit(self, delivery: Delivery, place: Place) -> Visit:
+        repository = self._open(delivery.installation, delivery.repository)
+        context = self._context(delivery.repository, delivery.event)
+        return self._make_visit(repository, context, delivery.id, place.default_branch)
+
+    def _make_visit(
+        self, repository: Repository, context: Context, delivery_id: str, branch: str
+    ) -> Visit:
+        settings = Settings(
+            authors=name_authors(self._app.identify().slug),
+            find_page=partial(self._link, context.repository),
+        )
+        return Visit(repository, context, delivery_id, branch, settings)
+
+    def _context(self, repository: str, event: str = "") -> Context:
         return Context(
-            event_name=delivery.event,
-            repository=delivery.repository,
+            event_name=event,
+            repository=repository,
             api_url=self._api_url,
             server_url=self._server_url,
         )
 
-    def tell_budget(self, installation: int, repository: Repository) -> None:
+    def _open(self, installation: int, name: str) -> Repository:
+        """The repository, as the App's installation there."""
+        token = self._app.get_token(installation)
+        is_local = urlsplit(self._api_url).hostname in _LOCAL
+        pauses = {"pause_seconds": 0.0, "write_seconds": 0.0} if is_local else {}
+        return open_repository(self._api_url, name, token, **pauses)
+
+    def _count_budget(self, delivery: Delivery, visit: Visit) -> None:
         """Pass on how many requests are left, as the last answer said."""
-        remaining, limit = repository.requester.rate_limiting
+        remaining, limit = visit.repository.requester.rate_limiting
         if limit > 0:
-            self._tell_budget(installation, remaining)
-
-
-class _Visit:
-    """One delivery at its repository, with the settings there."""
-
-    def __init__(self, handler: Handler, delivery: Delivery, default_branch: str) -> None:
-        self._handler = handler
-        self._delivery = delivery
-        self.repository = handler.open(delivery)
-        self._broken: DocumentError | None = None
-        authors = handler.authors()
-        self.settings = Settings(authors=authors)
-        try:
-            self.settings = fetch_settings(self.repository, default_branch, authors)
-        except DocumentError as error:
-            self._broken = error
-
-    def obey(self, event: CommentEvent, find: Callable[[], LastReport] | None = None) -> None:
-        """Answer each command, or say with each reply what is wrong with the settings."""
-        if self._broken is not None:
-            find = partial(_complain, self._broken)
-        context = self._handler.context(self._delivery)
-        try:
-            handle_comment(event, self.repository, self.settings, context, find)
-        finally:
-            self._handler.tell_budget(self._delivery.installation, self.repository)
-
-    def press(self, event: CheckEvent) -> None:
-        """Obey a button, if the check run is of this gate and its commit is still the head."""
-        run = event.check_run
-        if self._broken is None and not run.is_of(self._handler.app_id(), self.settings.key):
-            return
-        pull = self._find_pull(event)
-        if pull is None:
-            return
-        issue = self.repository.get_issue(pull.number)
-        find = cache(
-            partial(
-                fetch_last_report,
-                self.repository,
-                issue,
-                self.settings.key,
-                self.settings.authors,
-            )
-        )
-        report = LastReport() if self._broken else find()
-        lines = write_lines(event.wish, report, event.sender.login)
-        if not lines:
-            return
-        payload = make_comment(event, self._delivery.id, pull.number, lines)
-        comment = CommentEvent.model_validate(payload)
-        if pull.head.sha == run.head_sha:
-            self.obey(comment, find)
-        else:
-            self._refuse(comment, pull)
-
-    def _refuse(self, comment: CommentEvent, pull: PullRequest) -> None:
-        """Say that the button is of a commit that is no longer the head."""
-        name = " ".join((comment.comment.body or "").split()[:2])
-        reply = begin_reply(
-            self.repository.get_issue(pull.number),
-            key_of(self._delivery.id),
-            1,
-            comment.comment.created_at,
-            self.settings.authors,
-            render_reply("begun", command=name),
-        )
-        if reply is not None:
-            cause = f"the button is of an earlier commit: the head is now {pull.head.sha[:12]}"
-            remedy = "use the buttons of the newest check run"
-            reply.finish(render_reply("refused", command=name, cause=cause, remedy=remedy))
-
-    def _find_pull(self, event: CheckEvent) -> PullRequest | None:
-        """The open pull request that a check run is shown on; GitHub names none of a fork."""
-        run = event.check_run
-        with asking("find the pull request", "pull-requests: read"):
-            if run.pull_requests:
-                pull = self.repository.get_pull(run.pull_requests[0].number)
-                return pull if pull.state == "open" else None
-            listed = self.repository.get_commit(run.head_sha).get_pulls()
-            return next((one for one in listed if one.state == "open"), None)
-
-
-def _complain(broken: DocumentError) -> LastReport:
-    """Every command that needs the settings is answered with what is wrong with them."""
-    raise broken
+            self._tell_budget(delivery.installation, remaining)
 
 
 def _parse(model: type[Model], delivery: Delivery) -> Model:

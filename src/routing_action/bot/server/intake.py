@@ -9,14 +9,14 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import ClientError, web
 
-from routing_action.bot.server.deliveries import Delivery
-from routing_action.bot.server.keeper import Keeper
+from routing_action.bot.server.queue.deliveries import Delivery
+from routing_action.bot.server.queue.keeper import Keeper
 from routing_action.bot.server.signature import Signature
 
 MAX_BODY_BYTES = 25 * 2**20
@@ -54,13 +54,13 @@ class Intake:
         self,
         keeper: Keeper,
         secrets: Sequence[str],
-        events: frozenset[str],
+        events: Mapping[str, frozenset[str]],
         count: Callable[[str], None],
         *,
         max_held_bytes: float = MAX_HELD_BYTES,
         read_seconds: float = _READ_SECONDS,
     ) -> None:
-        """`events` are those that are handled; `count` hears of each answer, by a word."""
+        """`events` are the actions that are handled; `count` hears of each answer, by a word."""
         self._keeper = keeper
         self._secrets = secrets
         self._events = events
@@ -128,7 +128,11 @@ class Intake:
             raise _RefusedError(400, "X-GitHub-Event or X-GitHub-Delivery is missing")
         if event not in self._events:
             return _Answer("ignored", 202, f"{event} is not handled")
-        delivery = Delivery(number, event, *_read_address(body), body)
+        payload = _decode(body)
+        action = payload.get("action")
+        if not (isinstance(action, str) and action in self._events[event]):
+            return _Answer("ignored", 202, f"this action of {event} is not handled")
+        delivery = Delivery(number, event, *_find_address(payload), body)
         try:
             await self._keeper.keep(delivery)
         except Exception as error:
@@ -139,14 +143,18 @@ class Intake:
         return _Answer("kept", 202, "kept")
 
 
-def _read_address(body: bytes) -> tuple[int, str]:
-    """The installation and repository that a payload is of; 0 and "" where it names none."""
+def _decode(body: bytes) -> dict[str, Any]:
     try:
         payload: Any = json.loads(body)
     except (ValueError, RecursionError):
         payload = None
     if not isinstance(payload, dict):
         raise _RefusedError(400, "the body is no JSON object")
+    return payload
+
+
+def _find_address(payload: Mapping[str, Any]) -> tuple[int, str]:
+    """The installation and repository that a payload is of; 0 and "" where it names none."""
     installation, repository = payload.get("installation"), payload.get("repository")
     number: Any = installation.get("id") if isinstance(installation, dict) else 0
     name: Any = repository.get("full_name") if isinstance(repository, dict) else ""

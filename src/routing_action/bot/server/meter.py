@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from routing_action.bot.server.deliveries import Depth
+from routing_action.bot.server.queue.deliveries import Depth
 
 _SECONDS = (0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 _FIELDS = ("delivery", "event", "attempt")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routing_action.bot.server.app import GitHubApp, SentDelivery
-from routing_action.bot.server.deliveries import Queue
+from routing_action.bot.server.queue.deliveries import Queue
 
 LONGEST_SECONDS = 3 * 86_400.0
 """GitHub keeps no older deliveries."""

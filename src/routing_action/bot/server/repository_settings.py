@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -36,17 +37,15 @@ class _File(BaseModel):
     bot: _Table = _Table()
 
 
-def fetch_settings(
-    repository: Repository, default_branch: str, authors: tuple[str, ...]
-) -> Settings:
-    """What the file says, else the defaults; read anew each time, so that a push counts at once.
+def fetch_settings(repository: Repository, default_branch: str, settings: Settings) -> Settings:
+    """The settings with what the file says; read anew each time, so that a push counts at once.
 
     Raises DocumentError, which names file, line and field, where it is not right; ApiError where
     GitHub does not answer.
     """
     known = read_file(repository, FILE, default_branch)
     table = _parse(known.text) if known is not None else _Table()
-    return Settings(table.key, table.workflow, authors)
+    return replace(settings, key=table.key, workflow=table.workflow)
 
 
 def _parse(text: str) -> _Table:

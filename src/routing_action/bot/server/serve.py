@@ -15,15 +15,17 @@ from pathlib import Path
 from aiohttp import web
 
 from routing_action.bot.server.app import GitHubApp
-from routing_action.bot.server.deliveries import Queue
-from routing_action.bot.server.handler import EVENTS, Handler
+from routing_action.bot.server.events import EVENTS
+from routing_action.bot.server.handler import Handler
 from routing_action.bot.server.intake import Intake
-from routing_action.bot.server.keeper import Keeper
 from routing_action.bot.server.meter import Meter
 from routing_action.bot.server.missed import ask_again, find_start
-from routing_action.bot.server.open_queue import claim_file, is_shared, open_queue
+from routing_action.bot.server.page import PAGE_PATH, Links, Pages
+from routing_action.bot.server.queue.deliveries import Queue
+from routing_action.bot.server.queue.keeper import Keeper
+from routing_action.bot.server.queue.open_queue import claim_file, is_shared, open_queue
 from routing_action.bot.server.settings import ServerSettings
-from routing_action.bot.server.worker import MOST_ATTEMPTS, Handle, Workers
+from routing_action.bot.server.worker import MOST_ATTEMPTS, Workers
 from routing_action.errors import HarnessError
 from routing_action.github.failures import ApiError
 
@@ -43,7 +45,8 @@ def serve(settings: ServerSettings, tell: Callable[[str], None]) -> bool:
     secrets, key = settings.read_webhook_secrets(), settings.read_private_key()
     app = GitHubApp(settings.api_url, settings.app_id, key)
     meter = Meter()
-    handler = Handler(app, settings.api_url, settings.server_url, meter.tell_budget)
+    links = Links(settings.page_address, secrets)
+    handler = Handler(app, settings.api_url, settings.server_url, meter.tell_budget, links.make)
     address = settings.read_queue()
     with ExitStack() as stack:
         if not is_shared(address):
@@ -58,21 +61,27 @@ def serve(settings: ServerSettings, tell: Callable[[str], None]) -> bool:
             # Nobody else works on the file: what was taken is lost.
             now = time.time()
             queue.recover(now + 1, now, MOST_ATTEMPTS)
-        server = _Server(settings, secrets, app, meter)
+        server = _Server(settings, secrets, app, meter, links)
         return asyncio.run(server.run(door, queue, handler, tell))
 
 
 class _Server:
     def __init__(
-        self, settings: ServerSettings, secrets: tuple[str, ...], app: GitHubApp, meter: Meter
+        self,
+        settings: ServerSettings,
+        secrets: tuple[str, ...],
+        app: GitHubApp,
+        meter: Meter,
+        links: Links,
     ) -> None:
         self._settings = settings
         self._secrets = secrets
         self._app = app
         self._meter = meter
+        self._links = links
 
     async def run(
-        self, door: Queue, queue: Queue, handle: Handle, tell: Callable[[str], None]
+        self, door: Queue, queue: Queue, handle: Handler, tell: Callable[[str], None]
     ) -> bool:
         """All of it, until a signal comes."""
         settings = self._settings
@@ -82,7 +91,7 @@ class _Server:
         )
         keeper = Keeper(door)
         runner = web.AppRunner(
-            self._routes(keeper, queue),
+            self._routes(keeper, queue, handle),
             access_log=None,
             shutdown_timeout=_LAST_ANSWERS_SECONDS,
             auto_decompress=False,
@@ -108,7 +117,7 @@ class _Server:
         await asyncio.gather(*helpers, return_exceptions=True)
         return is_done
 
-    def _routes(self, keeper: Keeper, queue: Queue) -> web.Application:
+    def _routes(self, keeper: Keeper, queue: Queue, handler: Handler) -> web.Application:
         intake = Intake(keeper, self._secrets, EVENTS, self._meter.count_taken)
 
         async def healthz(_: web.Request) -> web.Response:
@@ -133,6 +142,9 @@ class _Server:
         app.router.add_get("/healthz", healthz)
         app.router.add_get("/readyz", readyz)
         app.router.add_get("/metrics", metrics)
+        if self._settings.page_address:
+            pages = Pages(self._links, handler.find_report)
+            app.router.add_get(PAGE_PATH, pages.show)
         return app
 
     async def _listen(self, runner: web.AppRunner, tell: Callable[[str], None]) -> None:
@@ -153,7 +165,9 @@ class _Server:
         while True:
             began = time.time()
             try:
-                count = await asyncio.to_thread(ask_again, self._app, queue, EVENTS, since)
+                count = await asyncio.to_thread(
+                    ask_again, self._app, queue, frozenset(EVENTS), since
+                )
             except ApiError as error:
                 _log.warning("cannot ask for missed deliveries: %s", error)
             except Exception:

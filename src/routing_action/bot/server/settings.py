@@ -42,6 +42,7 @@ class ServerSettings(BaseModel):
     queue_address_file: Path | None = None
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
+    page_address: Annotated[str, Field(pattern=r"^(https?://[^\s/?#]+)?/?$")] = ""
     workers: Annotated[int, Field(ge=1, le=64)] = 8
     grace_seconds: Annotated[float, Field(ge=0, le=3600)] = 25.0
     api_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] = "https://api.github.com"

@@ -9,8 +9,8 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from routing_action.bot.server.app import GitHubApp
-from routing_action.bot.server.handler import EVENTS
-from routing_action.bot.server.open_queue import open_queue
+from routing_action.bot.server.events import EVENTS, OF_INSTALLATION
+from routing_action.bot.server.queue.open_queue import open_queue
 from routing_action.bot.server.settings import ServerSettings
 from routing_action.errors import RoutingActionError
 
@@ -25,6 +25,9 @@ PERMISSIONS: Mapping[str, str] = {
 """actions starts and ends runs, and reads reports; checks puts buttons on; contents commits what is
 accepted; GitHub sends issue_comment only to who may read issues; pull_requests replies."""
 
+SUBSCRIBED = tuple(sorted(EVENTS.keys() - OF_INSTALLATION))
+"""The events that the App has to ask for."""
+
 _LEVELS = ("", "read", "write", "admin")
 _WAIT_SECONDS = 10
 
@@ -37,7 +40,7 @@ def make_manifest(name: str, hook_url: str, url: str) -> dict[str, Any]:
         "public": False,
         "hook_attributes": {"url": hook_url, "active": True},
         "default_permissions": dict(PERMISSIONS),
-        "default_events": sorted(EVENTS),
+        "default_events": list(SUBSCRIBED),
     }
 
 
@@ -67,7 +70,7 @@ def examine(settings: ServerSettings) -> Iterator[Finding]:
         is_enough = _LEVELS.index(held) >= _LEVELS.index(level) if held in _LEVELS else False
         fault = "" if is_enough else f"the App has {held or 'none'}"
         yield Finding(f"permission {name}: {level}", fault, "set it on the App's settings page")
-    for event in sorted(EVENTS):
+    for event in SUBSCRIBED:
         fault = "" if event in found.events else "the App does not subscribe to it"
         yield Finding(f"event {event}", fault, "tick it on the App's settings page")
     yield _reach(hook_url)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from routing_action.bot.server.deliveries import Kept, Queue
+from routing_action.bot.server.queue.deliveries import Kept, Queue
 from routing_action.errors import RoutingActionError
 from routing_action.github.failures import ApiError
 

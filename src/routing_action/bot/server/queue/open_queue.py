@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import IO
 
-from routing_action.bot.server.sql_queue import Connection, Dialect, SqlQueue
+from routing_action.bot.server.queue.sql_queue import Connection, Dialect, SqlQueue
 from routing_action.errors import HarnessError
 
 _SCHEMES = ("postgresql://", "postgres://")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from routing_action.bot.server.deliveries import Delivery, Depth, Kept, State
+from routing_action.bot.server.queue.deliveries import Delivery, Depth, Kept, State
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS deliveries (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
-from routing_action.bot.server.deliveries import Delivery, Queue
+from routing_action.bot.server.queue.deliveries import Delivery, Queue
 
 _KEEP_SECONDS = 0.8
 """GitHub is answered within a second, whatever the disk does."""
