@@ -46,7 +46,7 @@ class ReadContext:
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
     Text that `may_name` rules out can name no token, and need not be evidence. `skills` are those
-    that the agent had.
+    that the agent had; `prompt` is what it was asked, "" where that is not known.
     """
 
     skills_roots: tuple[str, ...] = ()
@@ -54,6 +54,7 @@ class ReadContext:
     home: str = ""
     may_name: Callable[[str], bool] = _always
     skills: SkillIndex = NO_SKILLS
+    prompt: str = ""
 
 
 def template_variable(agent: str) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from routing_action.agents.custom import build_provider, find_value
+from routing_action.agents.described.build import build_provider
+from routing_action.agents.described.reader import find_value
 from routing_action.agents.provider import Provider
-from routing_action.agents.routing_file import CustomProvider
+from routing_action.agents.described.routing_file import Description
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
 from tests.support.builders import NO_CONTEXT, Run, read
@@ -43,7 +44,7 @@ OK: Record = {"event": "result", "id": 1, "ok": "yes"}
 def provider(**fields: Any) -> Provider:  # noqa: ANN401 - any field
     records = {**PARTS, **fields.pop("records", {})}
     described = {"command": ["acme", "{prompt}"], "records": records, **fields}
-    return build_provider("acme", CustomProvider.model_validate(described))
+    return build_provider("acme", Description.model_validate(described))
 
 
 def run_of(*records: Record, stderr: bytes = b"", code: int = 0, **fields: Any) -> Run:  # noqa: ANN401

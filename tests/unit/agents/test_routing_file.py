@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from routing_action.agents.routing_file import CustomProvider, RoutingFile
+from routing_action.agents.described.routing_file import Description, RoutingFile
 
 RECORDS: dict[str, Any] = {
     "kind": "event",
@@ -18,10 +18,10 @@ RECORDS: dict[str, Any] = {
 }
 
 
-def described(**fields: Any) -> CustomProvider:  # noqa: ANN401 - any field
+def described(**fields: Any) -> Description:  # noqa: ANN401 - any field
     """A description that is complete, with changes."""
     basics = {"command": ["acme", "{prompt}"], "records": RECORDS}
-    return CustomProvider.model_validate({**basics, **fields})
+    return Description.model_validate({**basics, **fields})
 
 
 def refusal(**fields: Any) -> str:  # noqa: ANN401 - any field

@@ -1,4 +1,4 @@
-"""Reads routing.toml: agents of the user's own, described as data.
+"""Reads a file of agents that are described as data: a user's routing.toml, or one of ours.
 
 Every field is described in docs/reference/routing-toml.md. A command is a list of arguments
 and never meets a shell. Every error names file, field or line, and what to do.
@@ -10,18 +10,11 @@ import hashlib
 import re
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
+from routing_action.agents.described.parts import Model, Pattern, Records, check_pattern
 from routing_action.errors import DocumentError
 from routing_action.evidence.transcript import ApiFailure
 from routing_action.files.documents import find_fault, name_field, parse_toml, read_bytes
@@ -52,22 +45,14 @@ def _check_folder(path: str) -> str:
     return path
 
 
-def _check_pattern(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"not a regular expression: {error}") from None
-    return pattern
-
-
 def _check_anchored(pattern: str) -> str:
     if not pattern.startswith("^"):
         raise ValueError("must start with ^: only lines that the CLI itself begins may match")
-    return _check_pattern(pattern)
+    return check_pattern(pattern)
 
 
 def _check_text_load(pattern: str) -> str:
-    if "skill" not in re.compile(_check_pattern(pattern)).groupindex:
+    if "skill" not in re.compile(check_pattern(pattern)).groupindex:
         raise ValueError("needs a group (?P<skill>...) for the name of the skill")
     return pattern
 
@@ -83,122 +68,16 @@ Folder = Annotated[
 ]
 Folders = Annotated[tuple[Folder, ...], Field(max_length=200)]
 Word = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
-FieldPath = Annotated[
-    str, StringConstraints(pattern=r"^[^.\s]+(?:\.[^.\s]+){0,15}$", max_length=300)
-]
-Short = Annotated[str, StringConstraints(min_length=1, max_length=300)]
-Names = Annotated[tuple[Short, ...], Field(max_length=200)]
-Kinds = Annotated[Names, Field(min_length=1)]
-Pattern = Annotated[str, StringConstraints(max_length=1000)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TextPart(_Model):
-    """Records that hold what the agent wrote."""
-
-    kinds: Kinds
-    text: FieldPath
-
-
-class CallPart(_Model):
-    """Records of a tool call; which field is its target is decided by the tool's name."""
-
-    kinds: Kinds
-    tool: FieldPath
-    id: FieldPath | None = None
-    skill: FieldPath
-    file: FieldPath | None = None
-    command: FieldPath | None = None
-    cwd: FieldPath | None = None
-
-
-class ResultPart(_Model):
-    """Records of a tool's result. Without success a call proves nothing."""
-
-    kinds: Kinds
-    id: FieldPath | None = None
-    success: FieldPath
-    success_is: bool | int | str = True
-    exit_code: FieldPath | None = None
-    output: FieldPath | None = None
-    folder: FieldPath | None = None
-
-
-class FailurePart(_Model):
-    """Records of an API failure; with `when` only those in which that field holds something."""
-
-    kinds: Kinds
-    when: FieldPath | None = None
-    message: FieldPath
-    code: FieldPath | None = None
-    status: FieldPath | None = None
-    limit_codes: Names = ()
-
-
-class EndPart(_Model):
-    """Records that end a run."""
-
-    kinds: Kinds
-
-
-class UsagePart(_Model):
-    """Records of usage: the last one stands, or all are added up, each `id` once."""
-
-    kinds: Kinds
-    mode: Literal["last", "sum"] = "last"
-    id: FieldPath | None = None
-    input_tokens: FieldPath | None = None
-    output_tokens: FieldPath | None = None
-    cached_input_tokens: FieldPath | None = None
-    reasoning_tokens: FieldPath | None = None
-    cost_usd: FieldPath | None = None
-
-
-class AboutPart(_Model):
-    """Records that tell of the run itself; `skills` is the catalogue that the agent is offered."""
-
-    kinds: Kinds
-    model: FieldPath | None = None
-    cli_version: FieldPath | None = None
-    skills: FieldPath | None = None
-
-
-class ToolNames(_Model):
-    """Which tools load a skill, read a file, or run a command; all others are activity."""
-
-    skill: Kinds
-    file: Names = ()
-    shell: Names = ()
-
-
-class Records(_Model):
-    """How a stream of JSON lines is read: `kind` is the field that says what a record is."""
-
-    kind: FieldPath
-    quiet: Names = ()
-    subagent: FieldPath | None = None
-    tools: ToolNames
-    call: CallPart
-    result: ResultPart
-    text: TextPart | None = None
-    end: EndPart
-    error: FailurePart | None = None
-    retry: FailurePart | None = None
-    usage: UsagePart | None = None
-    about: AboutPart | None = None
-
-
-class StderrFailure(_Model):
+class StderrFailure(Model):
     """A line of standard error that explains a failure, by an anchored pattern."""
 
     pattern: Annotated[Pattern, AfterValidator(_check_anchored)]
     failure: ApiFailure | None = None
 
 
-class CustomProvider(_Model):
+class Description(Model):
     """One agent. Paths are relative to the agent's home, `skill_folders` to its workspace."""
 
     title: str = ""
@@ -217,6 +96,14 @@ class CustomProvider(_Model):
     shared_caches: Folders = ()
     memory_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 400
     serial_login: bool = False
+    has_unseen_login: bool = True
+    npm_package: Annotated[str, StringConstraints(max_length=214)] = ""
+    documentation: str = "Described as data: a call of a skill tool with a successful result."
+    record_flags: tuple[Word, ...] = ()
+    home_files: dict[Folder, str] = Field(default_factory=dict)
+    log_globs: Folders = ()
+    log_records: Records | None = None
+    prose_on_stderr: bool = False
     records: Records
     text_load: Annotated[Pattern, AfterValidator(_check_text_load)] | None = None
     stderr_failures: Annotated[tuple[StderrFailure, ...], Field(max_length=200)] = ()
@@ -234,10 +121,10 @@ class CustomProvider(_Model):
         return self
 
 
-class RoutingFile(_Model):
+class RoutingFile(Model):
     """The whole of routing.toml: agents by name."""
 
-    providers: dict[Name, CustomProvider] = Field(default_factory=dict)
+    providers: dict[Name, Description] = Field(default_factory=dict)
 
 
 def _check_command(words: tuple[str, ...]) -> None:
@@ -261,7 +148,7 @@ def _check_command(words: tuple[str, ...]) -> None:
 # ---- the file
 
 
-def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
+def read_routing_file(path: Path) -> tuple[dict[str, Description], str]:
     """The agents of a file, in its order, and its SHA-256; DocumentError where it is not right."""
     data = read_bytes(path, MAX_BYTES, "name the file with --config FILE")
     file = str(path)
@@ -269,9 +156,10 @@ def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
     try:
         parsed = RoutingFile.model_validate(value)
     except ValidationError as error:
-        kind, cause, where, remedy = find_fault(error)
+        kind, cause, found, remedy = find_fault(error)
+        where = _as_written(found, value)
         if kind == "extra_forbidden":
-            known = ["providers", *CustomProvider.model_fields]
+            known = ["providers", *Description.model_fields]
             remedy = suggest(where[-1], known, "correct its name, or remove it")
         elif kind == "tuple_type" and where[-1:] == ["command"]:
             cause = "must be a list of arguments, since no shell reads it"
@@ -280,3 +168,17 @@ def read_routing_file(path: Path) -> tuple[dict[str, CustomProvider], str]:
             cause, file=file, field=name_field(where), remedy=remedy or _FIX, page=_PAGE
         ) from None
     return dict(parsed.providers), hashlib.sha256(data).hexdigest()
+
+
+def _as_written(where: list[str | int], document: Any) -> list[str | int]:  # noqa: ANN401
+    """A place without the number of the one table that stands for a list of it."""
+    found: list[str | int] = []
+    here = document
+    for part in where:
+        if isinstance(part, int) and not isinstance(here, list):
+            continue
+        found.append(part)
+        here = here[part] if isinstance(here, list) and isinstance(part, int) else (
+            here.get(part) if isinstance(here, dict) else None
+        )
+    return found
