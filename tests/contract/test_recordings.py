@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from routing_action.agents.discovery import our_providers
 from routing_action.evidence.outcome import Outcome
 from tests.support.builders import Run, lines_of
 from tests.support.recorded import FOLDER, Recording, recordings
@@ -100,7 +101,7 @@ def _renamed(value: Any) -> Any:  # noqa: ANN401
     if not isinstance(value, dict):
         return value
     return {
-        key: f"next-{item}" if key in ("type", "item_type") else _renamed(item)
+        key: f"next-{item}" if key in ("type", "item_type", "role") else _renamed(item)
         for key, item in value.items()
     }
 
@@ -120,9 +121,9 @@ def test_a_stream_whose_event_names_changed_is_schema_drift(folder: str) -> None
 
 
 def test_every_provider_has_a_healthy_recording() -> None:
-    """Whatever is shown for each version is shown for all five providers."""
+    """Whatever is shown for each version is shown for all of our providers."""
     healthy = {one.provider for one in EVERY if one.is_healthy}
-    assert healthy == {"claude", "codex", "copilot", "gemini", "opencode"}
+    assert healthy == set(our_providers())
 
 
 def test_every_generation_of_codex_gives_the_same_verdict() -> None:

@@ -6,8 +6,8 @@ import re
 import tomllib
 
 from routing_action.agents.described.build import build_provider
-from routing_action.agents.provider import Provider
 from routing_action.agents.described.routing_file import RoutingFile
+from routing_action.agents.provider import Provider
 from tests.support.command_line import ROOT
 
 _GUIDE = (ROOT / "docs/how-to/use-a-custom-agent.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import routing_action.agents as package
-from routing_action.agents.described.build import build_provider, our_providers
+from routing_action.agents.described.build import build_provider, described_providers
 from routing_action.agents.provider import Provider
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import DocumentError, UsageError
@@ -23,8 +23,8 @@ DEFAULT_AGENTS = ("claude", "codex", "copilot")
 
 
 @cache
-def all_providers() -> dict[str, Provider]:
-    """Every known provider by name; an entry point may add one, never replace one of ours."""
+def our_providers() -> dict[str, Provider]:
+    """The providers of this package by name: a module or a description each."""
     found: dict[str, Provider] = {}
     for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
         provider = getattr(
@@ -32,7 +32,13 @@ def all_providers() -> dict[str, Provider]:
         )
         if isinstance(provider, Provider):
             found[provider.name] = provider
-    found |= {provider.name: provider for provider in our_providers()}
+    return found | {provider.name: provider for provider in described_providers()}
+
+
+@cache
+def all_providers() -> dict[str, Provider]:
+    """Every known provider by name; an entry point may add one, never replace one of ours."""
+    found = dict(our_providers())
     for point in entry_points(group=ENTRY_POINT_GROUP):
         provider = point.load()
         if isinstance(provider, Provider):

@@ -23,7 +23,7 @@ def build_provider(name: str, described: Description) -> Provider:
     return _build(name, described.model_dump(), lambda: described, hints=True)
 
 
-def our_providers() -> Iterator[Provider]:
+def described_providers() -> Iterator[Provider]:
     """The agents that we describe, in the order of their names.
 
     A description is checked when its reader is first made: that takes longer than to read it.

@@ -31,8 +31,8 @@ def check_pattern(pattern: str) -> str:
     return pattern
 
 
-def _flatten(value: object, lead: str = "") -> object:
-    """Conditions by path, each with the values that fit: `a.b = 1` in TOML is a table in a table."""
+def _flatten(value: Any, lead: str = "") -> Any:  # noqa: ANN401
+    """Conditions by path, each with the values that fit; `a.b = 1` is a table in a table."""
     if not isinstance(value, dict):
         return value
     flat: dict[str, Any] = {}
@@ -41,14 +41,16 @@ def _flatten(value: object, lead: str = "") -> object:
         if len(path) > _LONGEST_PATH:
             raise ValueError(f"a path of more than {_LONGEST_PATH} characters")
         if isinstance(wanted, dict):
-            flat |= _flatten(wanted, path)  # type: ignore[operator]
+            flat |= _flatten(wanted, path)
         else:
             flat[path] = wanted if isinstance(wanted, list | tuple) else [wanted]
     return flat
 
 
 def _listed(value: object) -> object:
-    """One table is a list of one."""
+    """One table is a list of one, and none an empty one."""
+    if value is None:
+        return ()
     return value if isinstance(value, list | tuple) else (value,)
 
 

@@ -178,7 +178,9 @@ def _as_written(where: list[str | int], document: Any) -> list[str | int]:  # no
         if isinstance(part, int) and not isinstance(here, list):
             continue
         found.append(part)
-        here = here[part] if isinstance(here, list) and isinstance(part, int) else (
-            here.get(part) if isinstance(here, dict) else None
+        here = (
+            here[part]
+            if isinstance(here, list) and isinstance(part, int)
+            else (here.get(part) if isinstance(here, dict) else None)
         )
     return found

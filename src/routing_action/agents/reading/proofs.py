@@ -91,7 +91,8 @@ class ProofWriter(RunSummary):
     """Writes the evidence lines of one run, at the current source line.
 
     `shell_loads` is True where a shell read of SKILL.md is the native load (codex), `file_loads`
-    where a read by the agent's own tool is. What `context.may_name` rules out is left out, but for the first sign of activity.
+    where a read by the agent's own tool is. What `context.may_name` rules out is left out, but for
+    the first sign of activity.
     """
 
     shell_loads = False

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from routing_action.agents.described.build import build_provider
-from routing_action.agents.described.reader import find_value
-from routing_action.agents.provider import Provider
+from routing_action.agents.described.paths import find_value
 from routing_action.agents.described.routing_file import Description
+from routing_action.agents.provider import Provider
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import ApiFailure, LineKind, Usage
 from tests.support.builders import NO_CONTEXT, Run, read
@@ -246,3 +248,176 @@ def test_a_path_that_leads_somewhere_once_is_right() -> None:
     """A call without arguments says nothing about the description."""
     bare = {"event": "call", "id": 2, "name": "load"}
     assert run_of(bare, CALL, bare, OK, DONE).reading.notes == ()
+
+
+# ---- what streams need beyond one call a record
+
+
+MANY: dict[str, Any] = {
+    "kind": ["inner.event", "event"],
+    "tools": {"skill": ["load"], "file": ["cat"], "shell": ["sh"]},
+    "text": {"kinds": ["turn"], "where": {"role": "agent"}, "text": "text"},
+    "call": {
+        "kinds": ["turn"], "each": "calls", "where": {"$.role": "agent"}, "id": "id",
+        "tool": "fn.name", "skill": "fn.arguments.skill", "file": "fn.arguments.path",
+        "offset": "fn.arguments.from",
+    },
+    "result": [
+        {"kinds": ["tool"], "tools": ["load"], "id": "id", "output": "text",
+         "success_pattern": "^Loaded "},
+        {"kinds": ["tool"], "id": "id", "output": "text", "failure_pattern": "^Error"},
+    ],
+    "error": {"kinds": ["failed"], "message": "text", "keep": "first"},
+    "end": {"kinds": ["bye"], "where": {"reason": ["stop", "length"]}},
+}  # fmt: skip
+BYE: Record = {"inner": {"event": "bye"}, "event": "wrapped", "reason": "stop"}
+
+
+def many(*records: Record, prompt: str = "", code: int = 0, **parts: Any) -> Run:  # noqa: ANN401
+    """What is read of a stream whose records hold several calls, and arguments as JSON text."""
+    described = {"command": ["acme", "{prompt}"], "records": {**MANY, **parts}}
+    built = build_provider("acme", Description.model_validate(described))
+    reader = built.reader(replace(NO_CONTEXT, prompt=prompt))
+    return read("claude", jsonl(*records), exit_code=code, reader=reader)
+
+
+def turn(*calls: Record, text: str = "", role: str = "agent") -> Record:
+    return {"event": "turn", "role": role, "text": text, "calls": list(calls)}
+
+
+def asked(identity: str, tool: str, **arguments: object) -> Record:
+    return {"id": identity, "fn": {"name": tool, "arguments": json.dumps(arguments)}}
+
+
+def answered(identity: str, text: str) -> Record:
+    return {"event": "tool", "id": identity, "text": text}
+
+
+def test_every_call_of_a_record_counts_by_itself() -> None:
+    """Arguments may be JSON text, and success may be told by the result's text alone."""
+    calls = turn(asked("1", "load", skill="order-api"), asked("2", "load", skill="widget-test"))
+    run = many(calls, answered("1", "Loaded order-api"), answered("2", "No such skill"), BYE)
+    assert run.tiers() == {"widget-testing": None, "widget-test": 2, "order-api": 1}
+    assert (run.evidence.loads, run.evidence.attempts) == (["order-api"], ["widget-test"])
+    assert (run.outcome(), run.reading.notes) == (Outcome.COMPLETED, ())
+
+
+def test_another_tool_may_tell_its_success_in_another_way() -> None:
+    """By the name of the tool that was called; the beginning of the file must have been shown."""
+    path = "/repo/.acme/skills/widget-testing/SKILL.md"
+    for output, start, tier in (("---", 0, 2), ("Error: none", 0, 3), ("more", 40, 3)):
+        calls = turn(asked("1", "cat", path=path, **{"from": start}))
+        assert many(calls, answered("1", output), BYE).tier("widget-testing") == tier
+
+
+def test_two_results_in_one_record_are_told_apart_by_their_place() -> None:
+    """Where they have no id of their own, an id may be put together."""
+    parts: dict[str, Any] = {
+        "call": {**MANY["call"], "id": ["$.id", "#"], "file": "@", "tool": "$.tool"},
+        "result": {"kinds": ["tool"], "each": "out", "id": ["$.id", "#"], "success": "ok"},
+    }
+    skills = [f"/repo/.acme/skills/{name}/SKILL.md" for name in ("order-api", "widget-test")]
+    calls = {"event": "turn", "role": "agent", "id": "c", "tool": "cat", "calls": skills}
+    results = {"event": "tool", "id": "c", "out": [{"ok": False}, {"ok": True}]}
+    run = many(calls, results, BYE, **parts)
+    assert (run.tier("order-api"), run.tier("widget-test")) == (3, 2)
+    assert many({**calls, "id": None}, results, BYE, **parts).tier("widget-test") == 3
+
+
+def test_a_condition_tells_an_answer_from_an_echo_of_the_prompt() -> None:
+    """And the prompt itself is never an answer, whoever is said to have written it."""
+    echo = turn(text="Use the blue gadget.", role="user")
+    assert many(echo, BYE).outcome() is Outcome.NEVER_RAN
+    bare: dict[str, Any] = {"text": {"kinds": ["turn"], "text": "text"}}
+    assert many(echo, BYE, **bare).outcome() is Outcome.COMPLETED
+    run = many(echo, BYE, prompt="Use the blue gadget.\n", **bare)
+    assert run.outcome() is Outcome.NEVER_RAN
+    assert "the prompt is there too" in run.reading.notes[0]
+
+
+def test_text_of_the_kind_of_a_call_is_no_call() -> None:
+    """Without a tool's name nothing was called, so a requirement of activity is not met."""
+    parts: dict[str, Any] = {"call": {"kinds": ["turn"], "tool": "tool", "skill": "skill"}}
+    run = many(turn(text="I would load widget-testing."), BYE, **parts)
+    assert (run.reading.tool_events, run.evidence.activity) == (0, False)
+
+
+def test_an_end_that_comes_once_a_step_is_named() -> None:
+    """A run that is killed after a step would count as complete."""
+    said = turn(text="One.")
+    assert many(said, BYE).reading.notes == ()
+    (note,) = many(said, BYE, turn(text="Two."), BYE).reading.notes
+    assert note.startswith("routing.toml: acme: records.end: the run continued after it")
+    assert many(said, {**BYE, "reason": "tool"}, code=1).outcome() is Outcome.KILLED
+
+
+def test_a_sub_agents_end_is_not_the_runs() -> None:
+    """The run goes on without it."""
+    nested = {**BYE, "parent": "x"}
+    assert many(turn(text="One."), nested, subagent="parent").outcome() is Outcome.KILLED
+
+
+def test_the_first_failure_is_the_cause_where_the_description_says_so() -> None:
+    """The later one says no more than that the command failed."""
+    failed = [{"event": "failed", "text": text} for text in ("401 invalid key", "Exec failed")]
+    assert many(*failed, code=1).reading.failure is ApiFailure.AUTH
+    last: dict[str, Any] = {"error": {"kinds": ["failed"], "message": "text"}}
+    assert many(*failed, code=1, **last).reading.failure is ApiFailure.API_ERROR
+
+
+FILE_LOADS: dict[str, Any] = {
+    "loads": "skill_file",
+    "tools": {"file": ["cat"], "shell": ["sh"]},
+    "call": {**MANY["call"], "command": "fn.arguments.command"},
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "output", "tier", "kind"),
+    [
+        ("cat", {"path": "/repo/.acme/skills/order-api/SKILL.md"}, "---", 1, LineKind.LOAD),
+        ("cat", {"path": "/repo/.acme/skills/order-api/SKILL.md"}, "Error", 2, LineKind.ATTEMPT),
+        ("cat", {"path": "/repo/.acme/skills/order-api/SKILL.md", "from": 9}, "x", 3, None),
+        ("cat", {"path": "/repo/.acme/skills/order-api/more.md"}, "order-api", 3, None),
+        ("cat", {"path": "/else/order-api/SKILL.md"}, "---", 2, None),
+        ("sh", {"command": "cat .acme/skills/order-api/SKILL.md"},
+         "---\nname: order-api\n---\n", 2, None),
+    ],
+)  # fmt: skip
+def test_a_read_of_the_skills_file_is_the_load_where_there_is_no_skill_tool(
+    tool: str, arguments: Record, output: str, tier: int, kind: LineKind | None
+) -> None:
+    """By the agent's own tool, from the beginning of the file, in a folder of skills."""
+    run = many(turn(asked("1", tool, **arguments)), answered("1", output), BYE, **FILE_LOADS)
+    assert run.tier("order-api") == tier
+    if kind is not None:
+        assert kind in run.kinds()
+
+
+def test_a_file_that_lies_elsewhere_is_no_load() -> None:
+    """A stale copy in the user's home is the wrong one."""
+    built = build_provider(
+        "acme",
+        Description.model_validate(
+            {"command": ["acme", "{prompt}"], "records": {**MANY, **FILE_LOADS}}
+        ),
+    )
+    context = replace(NO_CONTEXT, skills_roots=("/repo/.acme/skills",), cwd="/repo")
+    calls = turn(asked("1", "cat", path="/home/user/.acme/skills/order-api/SKILL.md"))
+    lines = jsonl(calls, answered("1", "---"), BYE)
+    run = read("claude", lines, reader=built.reader(context))
+    assert (run.tier("order-api"), run.evidence.wrong_copies) == (3, {"order-api"})
+
+
+def test_a_session_log_may_have_a_form_of_its_own() -> None:
+    """It is read by `log_records`, else as the stream is."""
+    fields = {"log_globs": [".acme/*.jsonl"]}
+    log = {**PARTS, "kind": "type"}
+    line = json.dumps({**{k: v for k, v in CALL.items() if k != "event"}, "type": "call"}).encode()
+    for more, tool_events in ((fields, 0), ({**fields, "log_records": log}, 1)):
+        built = provider(**more)
+        assert built.log_reader is not None
+        reader = built.log_reader(NO_CONTEXT)
+        list(reader.feed(line))
+        assert reader.reading.tool_events == tool_events
+    assert provider().log_reader is None
