@@ -55,7 +55,7 @@ def proven(run: Run) -> set[str]:
 def test_no_recording_was_lost() -> None:
     """A recording that goes missing is noticed."""
     files = [path for name in ("cli", "other") for path in FOLDER.glob(f"{name}/*/*/*.stdout")]
-    assert len(MAIN) == 343
+    assert len(MAIN) == 393
     assert len(OTHER) == 284
     assert {FOLDER / f"{one.key}.stdout" for one in EVERY} == set(files)
 
@@ -141,10 +141,11 @@ def test_every_generation_of_codex_gives_the_same_verdict() -> None:
 
 
 def test_what_recorded_sub_agents_loaded_is_attributed_to_them() -> None:
-    """In the recordings with a sub-agent, of five releases, and in no other one."""
+    """In the recordings with a sub-agent whose stream shows it, and in no other one."""
     runs = {one.key: one.read_as().evidence.subagent_loads for one in EVERY}
     assert {key for key, found in runs.items() if found} == {
         "cli/claude/2.1.332/w_subagent",
+        "cli/cline/3.0.65/w_subagent",
         "cli/copilot/1.0.102/w_subagent",
         "other/claude/2.0.20/w_subagent",
         "other/claude/2.1.20/w_subagent",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from routing_action.corpus.identity import NO_SKILLS, SkillIndex
 from routing_action.evidence.transcript import EvidenceLine, Reading, Usage
+
+if TYPE_CHECKING:
+    from routing_action.agents.described.routing_file import Description
 
 
 def _always(_text: str) -> bool:
@@ -90,6 +93,7 @@ class Provider:
     where they show without.
     `has_unseen_login`: it can log in by what no variable and no file of ours shows: another CLI's
     login, a model that needs no key.
+    `described` gives the description of an agent that is data, None for one that is code.
     `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
@@ -122,3 +126,4 @@ class Provider:
     has_unseen_login: bool = False
     npm_package: str = ""
     documentation: str = ""
+    described: Callable[[], Description] | None = None

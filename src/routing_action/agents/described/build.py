@@ -50,6 +50,7 @@ def _build(
         name=name,
         reader=partial(_read_by, name, describe, hints=hints),
         log_reader=partial(_read_log_by, name, describe) if raw.get("log_globs") else None,
+        described=describe,
         reports_cost=_when_cost_shows(raw["records"]),
         **{"title": name, "has_unseen_login": raw.get("has_unseen_login", True), **given},
     )

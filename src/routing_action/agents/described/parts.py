@@ -15,9 +15,12 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     StringConstraints,
     model_validator,
 )
+from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 _LONGEST_PATH = 300
 
@@ -48,10 +51,27 @@ def _flatten(value: Any, lead: str = "") -> Any:  # noqa: ANN401
 
 
 def _listed(value: object) -> object:
-    """One table is a list of one, and none an empty one."""
+    """One value is a list of one, and none an empty one."""
     if value is None:
         return ()
     return value if isinstance(value, list | tuple) else (value,)
+
+
+class _OneOrMore:
+    """Marks a list that may be written as the one thing in it."""
+
+    def __get_pydantic_core_schema__(
+        self,
+        source: object,
+        handler: GetCoreSchemaHandler,
+    ) -> CoreSchema:
+        return no_info_before_validator_function(_listed, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        listed = handler(schema)
+        return {"anyOf": [listed["items"], listed]}
 
 
 FieldPath = Annotated[
@@ -67,11 +87,7 @@ Conditions = Annotated[
     dict[FieldPath, Annotated[tuple[Scalar, ...], Field(min_length=1, max_length=200)]],
     BeforeValidator(_flatten, json_schema_input_type=dict[str, Any]),
 ]
-Paths = Annotated[
-    tuple[FieldPath, ...],
-    BeforeValidator(_listed, json_schema_input_type=FieldPath | tuple[FieldPath, ...]),
-    Field(min_length=1, max_length=8),
-]
+Paths = Annotated[tuple[FieldPath, ...], Field(min_length=1, max_length=8), _OneOrMore()]
 
 
 class Model(BaseModel):
@@ -182,13 +198,9 @@ class ToolNames(Model):
 
 
 _P = TypeVar("_P", bound=Part)
-Several = Annotated[
-    tuple[_P, ...],
-    BeforeValidator(_listed, json_schema_input_type=_P | tuple[_P, ...]),
-    Field(max_length=50),
-]
+Several = Annotated[tuple[_P, ...], Field(max_length=50), _OneOrMore()]
 """One table, or several of the same name."""
-Some = Annotated[Several[_P], Field(min_length=1)]
+Some = Annotated[tuple[_P, ...], Field(min_length=1, max_length=50), _OneOrMore()]
 PARTS = ("about", "usage", "text", "call", "result", "retry", "error", "end")
 """In the order in which they take a record: a call before its result."""
 
@@ -202,6 +214,7 @@ class Records(Model):
     kind: Paths
     quiet: Names = ()
     subagent: FieldPath | None = None
+    subagent_kinds: Names = ()
     loads: Literal["skill_tool", "skill_file"] = "skill_tool"
     tools: ToolNames
     call: Some[CallPart]

@@ -78,6 +78,7 @@ class DescribedReader(RecordReader):
         self._hints = hints
         self._paths: dict[str, bool] = {}
         self._early_ends = self._echoes = 0
+        self._nested = False
 
     def finish(self, exit_code: int | None = None) -> Iterable[EvidenceLine]:
         """Say what may be wrong with the description: it would look like a wrong skill."""
@@ -109,7 +110,9 @@ class DescribedReader(RecordReader):
         return bool(kind_of(record, self.layout))
 
     def in_subagent(self, record: Record) -> bool:
-        """True where the field of a sub-agent holds something."""
+        """True where the field of a sub-agent holds something, or did so in the last that tells."""
+        if self.layout.subagent_kinds:
+            return self._nested
         return bool(find_value(record, self.layout.subagent))
 
     def on_text(self, text: str) -> Iterable[EvidenceLine]:
@@ -123,6 +126,8 @@ class DescribedReader(RecordReader):
     def on_record(self, record: Record) -> Iterable[EvidenceLine] | None:
         """Every part of the description that names the record's kind; a call before its result."""
         kind = kind_of(record, self.layout)
+        if kind in self.layout.subagent_kinds:
+            self._nested = bool(find_value(record, self.layout.subagent))
         parts = self._parts.get(kind)
         if parts is None:
             return () if kind in self.layout.quiet else None
