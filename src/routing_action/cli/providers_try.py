@@ -15,7 +15,7 @@ from routing_action.agents.reading.decoding import decode_record
 from routing_action.agents.survey import Seen, Survey, survey
 from routing_action.cli.options import config_option, find_provider, format_option, path_option
 from routing_action.cli.place import from_here
-from routing_action.errors import DocumentError, UsageError
+from routing_action.errors import DocumentError
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.transcript import LineKind
 from routing_action.files.program import own_program
@@ -81,11 +81,6 @@ def _read(provider: Provider, file: Path, prompt: str) -> Tried:
     except MalformedError as error:
         raise DocumentError(
             error.cause, file=str(facts), field=error.field, remedy="correct it, or remove it"
-        ) from None
-    except OSError as error:
-        raise UsageError(
-            f"{from_here(file)} could not be read: {error.strerror}",
-            remedy=f"record it: {own_program()} providers record --agent {provider.name} -- PROMPT",
         ) from None
 
 
