@@ -23,6 +23,7 @@ from routing_action.cli.options import (
     known_agents,
     path_option,
 )
+from routing_action.cli.providers_drift import drift_command
 from routing_action.cli.providers_record import record_command
 from routing_action.cli.providers_try import try_command
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
@@ -40,6 +41,7 @@ def command() -> None:
 
 command.add_command(try_command)
 command.add_command(record_command)
+command.add_command(drift_command)
 
 
 @command.command("list")

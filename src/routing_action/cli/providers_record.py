@@ -8,13 +8,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from routing_action.cli.options import config_option, find_provider, path_option
+from routing_action.cli.options import config_option, find_provider, known_agents, path_option
 from routing_action.cli.place import from_here
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.files.atomic import write_atomically
@@ -35,7 +35,7 @@ _HOMES = {"repo": "/repo", "home": "/home/user"}
 @click.option("--timeout-seconds", type=click.FloatRange(1), default=300, show_default=True,
               help="The wall time of the run.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a recording of this name.")
-@partial(config_option, expose=True)
+@config_option
 @click.argument("prompt")
 def record_command(
     agent: str,
@@ -44,7 +44,6 @@ def record_command(
     skills: Path | None,
     timeout_seconds: float,
     force: bool,
-    config: Path | None,
     prompt: str,
 ) -> int:
     """Run one PROMPT as a unit of `run` does, and keep its output without secrets and paths.
@@ -55,7 +54,7 @@ def record_command(
     provider = find_provider(agent)
     folder = folder or Path("tests/recordings") / provider.name
     stem = folder / name
-    if not re.fullmatch(r"[\w.-]{1,100}", name) or name.startswith("."):
+    if not _NAME.fullmatch(name):
         raise UsageError(
             f"--name {name}: cannot name a file", remedy="use letters, digits, - and _"
         )
@@ -65,24 +64,14 @@ def record_command(
             file=f"{from_here(stem)}.stdout",
             remedy="give another --name, or replace it with --force",
         )
-    click.echo(
-        one_line(f"{provider.title} runs once; this may cost what one prompt costs"), err=True
-    )
+    said = f"{provider.title} runs once; this costs what one prompt costs"
+    click.echo(one_line(said), err=True)
     with tempfile.TemporaryDirectory(prefix="routing-action-record-") as made:
         temporary = Path(made).resolve()
-        options = [f"--config={config}"] if config else []
-        options += [f"--skills={skills}"] if skills else []
+        options = [f"--skills={skills}"] if skills else []
         options += [f"--timeout-seconds={timeout_seconds:g}"]
-        row, transcripts = _run_once(provider.name, prompt, options, temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        for stream in ("stdout", "stderr"):
-            data = (transcripts / f"{row['unit_run_id']}.{stream}").read_bytes()
-            (folder / f"{name}.{stream}").write_bytes(_neutral(data, temporary))
-    facts = {"exit_code": row["exit_code"], "duration_s": row["duration_ms"] / 1000}
-    facts |= {key: row[key] for key in ("cli_version", "model") if row[key]}
-    if row["timed_out"]:
-        facts |= {"hang": True}
-    write_atomically(folder / f"{name}.json", json.dumps(facts) + "\n")
+        ((row, stored),) = run_prompts(provider.name, {name: prompt}, options, temporary)
+        keep_recording(row, stored, folder, temporary)
     place = from_here(stem)
     click.echo(one_line(f"{place}.stdout: outcome {row['outcome']}; read it before you commit it"))
     click.echo(
@@ -91,17 +80,27 @@ def record_command(
     return 0
 
 
-def _run_once(
-    agent: str, prompt: str, options: list[str], temporary: Path
-) -> tuple[dict[str, Any], Path]:
-    """The row of a batch of one unit, and the folder of its transcripts."""
+def run_prompts(
+    agent: str,
+    prompts: Mapping[str, str],
+    options: Sequence[str],
+    temporary: Path,
+    cwd: Path | None = None,
+) -> list[tuple[dict[str, Any], Path]]:
+    """Run each prompt by its name, with `run`: its row, and its transcripts without a suffix.
+
+    All that is made lies in `temporary`. Raises HarnessError where the CLI could not be started.
+    """
     cases, units = temporary / "cases.json", temporary / "units"
     units.mkdir()
-    cases.write_text(json.dumps([{"case_id": "recording", "prompt": prompt}]), encoding="utf-8")
+    listed = [{"case_id": name, "prompt": prompt} for name, prompt in prompts.items()]
+    cases.write_text(json.dumps(listed), encoding="utf-8")
     words = ["run", f"--cases={cases}", "--agents", agent, f"--artifacts-root={temporary}/batches"]
-    words += ["--no-progress", *options]
+    config = known_agents().file
+    words += [f"--config={Path(config).resolve()}"] if config else []
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "routing_action", *words],
+        [sys.executable, "-P", "-m", "routing_action", *words, "--no-progress", *options],
+        cwd=cwd,
         env={**os.environ, "RUNNER_TEMP": "", "TMPDIR": str(units)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -110,13 +109,26 @@ def _run_once(
     )
     results = [*temporary.glob("batches/*/results.json")]
     rows = json.loads(results[0].read_text("utf-8"))["results"] if results else []
-    if not rows or rows[0]["exit_code"] is None:
+    if not rows or any(row["exit_code"] is None for row in rows):
         said = (rows[0]["error"] if rows else "") or done.stderr.strip()[-600:]
         raise HarnessError(
             f"{agent} could not be run: {said}",
             remedy=f"{own_program()} providers doctor --agents {agent}",
         )
-    return rows[0], results[0].parent / "transcripts"
+    return [(row, results[0].parent / "transcripts" / row["unit_run_id"]) for row in rows]
+
+
+def keep_recording(row: Mapping[str, Any], stored: Path, folder: Path, temporary: Path) -> None:
+    """Keep a run as `FOLDER/CASE.stdout`, `.stderr` and `.json`, without paths of this machine."""
+    stem = folder / row["case_id"]
+    folder.mkdir(parents=True, exist_ok=True)
+    for stream in ("stdout", "stderr"):
+        data = stored.with_suffix(f".{stream}").read_bytes()
+        stem.with_name(f"{stem.name}.{stream}").write_bytes(_neutral(data, temporary))
+    facts = {"exit_code": row["exit_code"], "duration_s": row["duration_ms"] / 1000}
+    facts |= {key: row[key] for key in ("cli_version", "model") if row[key]}
+    facts |= {"hang": True} if row["timed_out"] else {}
+    write_atomically(stem.with_name(f"{stem.name}.json"), json.dumps(facts) + "\n")
 
 
 def _neutral(data: bytes, temporary: Path) -> bytes:
