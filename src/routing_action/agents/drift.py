@@ -53,20 +53,23 @@ def compare_streams(
 ) -> list[Difference]:
     """The differences of runs, each with what it was to show, to all recordings of a version.
 
-    New is what no recording has. Gone is what every recording that shows the same fact has (of a
-    run that shows none, every complete one), and no run of that fact.
+    New is what no recording has. Gone is a kind that every recording has which shows the same
+    fact (for a run that shows none, every complete one), and a field that every record of its
+    kind had.
     """
-    ever = _shapes(recorded)
+    whole = [one for one in recorded if one.kinds and fact_of(one) is not Fact.OTHER]
+    ever, always = _shapes(recorded), _common(whole)
     new: dict[str, set[str]] = {}
     gone: dict[str, set[str]] = {}
     for fact in dict.fromkeys(fact for fact, _ in runs):
         now = _shapes([run for one, run in runs if one is fact])
-        whole = [one for one in recorded if fact_of(one) is not Fact.OTHER]
-        alike = [_shapes([one]) for one in whole if fact in (fact_of(one), Fact.OTHER)]
-        _collect(new, {kind: shapes - ever.get(kind, set()) for kind, shapes in now.items()}, ever)
-        if alike:
-            always = _common(alike)
-            _collect(gone, {kind: one - now.get(kind, set()) for kind, one in always.items()}, now)
+        alike = [set(one.kinds) for one in whole if fact in (fact_of(one), Fact.OTHER)]
+        for kind in set.intersection(*alike) - set(now) if alike else ():
+            gone.setdefault(kind, set()).add("")
+        for kind, shapes in now.items():
+            added = shapes - ever[kind] if kind in ever else {""}
+            new.setdefault(kind, set()).update(added)
+            gone.setdefault(kind, set()).update(always.get(kind, set()) - shapes)
     return [*_differences(new, gone, [run for _, run in runs])]
 
 
@@ -78,20 +81,14 @@ def _shapes(runs: Sequence[Survey]) -> dict[str, set[str]]:
     return found
 
 
-def _common(several: Sequence[dict[str, set[str]]]) -> dict[str, set[str]]:
-    kinds = set.intersection(*(set(one) for one in several))
-    return {kind: set.intersection(*(one[kind] for one in several)) for kind in sorted(kinds)}
-
-
-def _collect(
-    into: dict[str, set[str]], found: dict[str, set[str]], other: dict[str, set[str]]
-) -> None:
-    """Fields by kind; a kind that the other side lacks altogether counts as a whole."""
-    for kind, shapes in found.items():
-        if kind not in other:
-            into.setdefault(kind, set()).add("")
-        elif shapes:
-            into.setdefault(kind, set()).update(shapes)
+def _common(runs: Sequence[Survey]) -> dict[str, set[str]]:
+    """The shapes that each run has which has records of the kind."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for kind, seen in run.kinds.items():
+            every = {shape for shape, times in seen.shapes.items() if times == seen.count}
+            found[kind] = found.get(kind, every) & every
+    return found
 
 
 def _differences(

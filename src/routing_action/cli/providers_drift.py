@@ -37,6 +37,9 @@ description: Use only when a prompt names {SKILL}.
 
 Say "probed" and nothing else.
 """
+_COMPARABLE = (Outcome.COMPLETED, Outcome.SCHEMA_DRIFT, Outcome.KILLED, Outcome.NEVER_RAN)
+"""A run that failed for want of a model says nothing about the stream."""
+_STREAMS = ("stdout", "stderr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ class Drift:
 @click.command("drift", short_help="Compare what an installed CLI prints with its recordings.")
 @click.option("--agent", required=True, metavar="NAME", help="The agent CLI.")
 @path_option("--recordings", "recordings", metavar="DIR", default="tests/recordings/cli",
-             show_default=True, help="DIR/AGENT/VERSION, or DIR/AGENT, holds its recordings.")  # fmt: skip
+             show_default=True,
+             help="Its recordings lie in DIR/AGENT/VERSION, or DIR/AGENT.")  # fmt: skip
 @path_option("--stdout", "files", multiple=True,
              help="Compare this output, and start nothing (repeatable).")  # fmt: skip
 @path_option("--to", "folder", metavar="DIR", written=True,
@@ -83,11 +87,13 @@ def drift_command(
     """
     provider = find_provider(agent)
     version, known = _read_recordings(provider, recordings)
-    now, runs, unseen = (
-        ("", [(fact_of(one), one) for one in (survey(provider, read_lines(f)) for f in files)], [])
-        if files
-        else _run(provider, folder)
-    )
+    now, tried = _read(provider, files) if files else _run(provider, folder)
+    runs = [(fact, run) for fact, run in tried if run.outcome in _COMPARABLE]
+    unseen = [
+        f"{fact.value}: {run.outcome.value}: {run.reading.failure_message}".rstrip(": ")
+        for fact, run in tried
+        if run.outcome not in _COMPARABLE
+    ]
     found = Drift(
         agent=provider.name,
         version=now or "unknown version",
@@ -124,12 +130,15 @@ def _read_recordings(provider: Provider, folder: Path) -> tuple[str, list[Survey
     return chosen.name if versions else "an unknown version", found
 
 
-def _run(
-    provider: Provider, folder: Path | None
-) -> tuple[str, list[tuple[Fact, Survey]], list[str]]:
-    """The version, the runs that a model answered, and what could not be seen."""
+def _read(provider: Provider, files: Sequence[Path]) -> tuple[str, list[tuple[Fact, Survey]]]:
+    runs = [survey(provider, read_lines(file)) for file in files]
+    version = next((run.reading.cli_version for run in runs if run.reading.cli_version), "")
+    return version, [(fact_of(run), run) for run in runs]
+
+
+def _run(provider: Provider, folder: Path | None) -> tuple[str, list[tuple[Fact, Survey]]]:
+    """The version of the CLI, and what each prompt gave."""
     runs: list[tuple[Fact, Survey]] = []
-    unseen: list[str] = []
     version = ""
     with tempfile.TemporaryDirectory(prefix="routing-action-drift-") as made:
         temporary = Path(made).resolve()
@@ -142,19 +151,14 @@ def _run(
         rows = run_prompts(provider.name, prompts, options, temporary, temporary / "project")
         for fact, (row, stem) in zip(PROMPTS, rows, strict=True):
             version = row["cli_version"] or version
-            stdout, stderr = read_lines(stem.with_suffix(".stdout")), stem.with_suffix(".stderr")
+            stdout, stderr = (read_lines(stem.with_suffix(f".{one}")) for one in _STREAMS)
             end = RunEnd(exit_code=row["exit_code"], timed_out=row["timed_out"])
-            run = survey(provider, stdout, [*read_lines(stderr)], end=end, prompt=PROMPTS[fact])
-            if run.outcome in (Outcome.COMPLETED, Outcome.SCHEMA_DRIFT, Outcome.KILLED):
-                runs.append((fact, run))
-            else:
-                said = run.reading.failure_message or row["error"] or ""
-                unseen.append(f"{fact.value}: {run.outcome.value}: {said}".rstrip(": "))
+            run = survey(provider, stdout, stderr, end=end, prompt=PROMPTS[fact])
+            runs.append((fact, run))
             if folder is not None:
-                keep_recording(
-                    row, stem, folder / provider.name / (version or "unknown"), temporary
-                )
-    return version, runs, unseen
+                own = folder / provider.name / (version or "unknown")
+                keep_recording(row, stem, own, temporary)
+    return version, runs
 
 
 def _wrong(runs: Sequence[tuple[Fact, Survey]]) -> Iterator[str]:
