@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "src"))
 import click  # noqa: E402 - the package of this checkout must come first
 from ruamel.yaml import YAML  # noqa: E402
 
-from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers  # noqa: E402
+from routing_action.agents.discovery import DEFAULT_AGENTS, our_providers  # noqa: E402
 from routing_action.agents.provider import Provider  # noqa: E402
 from routing_action.agents.reading.wordings import ALL, WORDINGS  # noqa: E402
 from routing_action.cli.main import group  # noqa: E402
@@ -264,10 +264,9 @@ def render_providers() -> str:
         "# Providers\n",
         PROVIDERS_INTRODUCTION,
     ]
-    for provider in all_providers().values():
-        if provider.reader.__module__.startswith("routing_action."):
-            table = _table(("", ""), _provider_rows(provider))
-            parts.append(f"## {provider.name}\n\n{table}")
+    for provider in our_providers().values():
+        table = _table(("", ""), _provider_rows(provider))
+        parts.append(f"## {provider.name}\n\n{table}")
     return "\n".join(parts)
 
 

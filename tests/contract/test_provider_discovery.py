@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.agents.discovery import ENTRY_POINT_GROUP, all_providers
-from tests.support.streams import AGENTS
+from routing_action.agents.discovery import ENTRY_POINT_GROUP, all_providers, our_providers
 
 MODULE = """
 from routing_action.agents.provider import Provider
@@ -22,7 +21,7 @@ NO_PROVIDER = "something else"
 def test_an_installed_package_can_add_a_provider(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A company's own agent comes as a package; the names of the five stay theirs."""
+    """A company's own agent comes as a package; the names of ours stay theirs."""
     (tmp_path / "agent_of_mine.py").write_text(MODULE, encoding="utf-8")
     metadata = tmp_path / "agent_of_mine-1.0.dist-info"
     metadata.mkdir()
@@ -35,5 +34,5 @@ def test_an_installed_package_can_add_a_provider(
 
     found = all_providers.__wrapped__()
 
-    assert tuple(found) == (*AGENTS, "mine")
+    assert tuple(found) == (*our_providers(), "mine")
     assert found["claude"].title == "Claude Code"

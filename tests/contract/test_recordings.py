@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from routing_action.agents.discovery import our_providers
 from routing_action.evidence.outcome import Outcome
 from tests.support.builders import Run, lines_of
 from tests.support.recorded import FOLDER, Recording, recordings
@@ -54,7 +55,7 @@ def proven(run: Run) -> set[str]:
 def test_no_recording_was_lost() -> None:
     """A recording that goes missing is noticed."""
     files = [path for name in ("cli", "other") for path in FOLDER.glob(f"{name}/*/*/*.stdout")]
-    assert len(MAIN) == 191
+    assert len(MAIN) == 393
     assert len(OTHER) == 284
     assert {FOLDER / f"{one.key}.stdout" for one in EVERY} == set(files)
 
@@ -100,7 +101,7 @@ def _renamed(value: Any) -> Any:  # noqa: ANN401
     if not isinstance(value, dict):
         return value
     return {
-        key: f"next-{item}" if key in ("type", "item_type") else _renamed(item)
+        key: f"next-{item}" if key in ("type", "item_type", "role") else _renamed(item)
         for key, item in value.items()
     }
 
@@ -120,9 +121,9 @@ def test_a_stream_whose_event_names_changed_is_schema_drift(folder: str) -> None
 
 
 def test_every_provider_has_a_healthy_recording() -> None:
-    """Whatever is shown for each version is shown for all five providers."""
+    """Whatever is shown for each version is shown for all of our providers."""
     healthy = {one.provider for one in EVERY if one.is_healthy}
-    assert healthy == {"claude", "codex", "copilot", "gemini", "opencode"}
+    assert healthy == set(our_providers())
 
 
 def test_every_generation_of_codex_gives_the_same_verdict() -> None:
@@ -140,10 +141,11 @@ def test_every_generation_of_codex_gives_the_same_verdict() -> None:
 
 
 def test_what_recorded_sub_agents_loaded_is_attributed_to_them() -> None:
-    """In the recordings with a sub-agent, of five releases, and in no other one."""
+    """In the recordings with a sub-agent whose stream shows it, and in no other one."""
     runs = {one.key: one.read_as().evidence.subagent_loads for one in EVERY}
     assert {key for key, found in runs.items() if found} == {
         "cli/claude/2.1.332/w_subagent",
+        "cli/cline/3.0.65/w_subagent",
         "cli/copilot/1.0.102/w_subagent",
         "other/claude/2.0.20/w_subagent",
         "other/claude/2.1.20/w_subagent",

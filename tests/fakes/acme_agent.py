@@ -3,8 +3,8 @@
 usage: python acme_agent.py run --json [--model NAME] PROMPT
 
 It reads skills from `.acme/skills` of the folder it is started in. The prompt may carry words for
-it: `load:NAME`, `mention:NAME`, `busy` (the service asks for fewer calls). Without ACME_API_KEY it
-is not signed in.
+it: `load:NAME`, `mention:NAME`, `busy` (the service asks for fewer calls), `tell` (its folders and
+its key). Without ACME_API_KEY it is not signed in.
 """
 
 import json
@@ -49,6 +49,9 @@ def main(arguments: list[str]) -> int:
         return 1
     if "load" in words:
         load(words["load"])
+    if "tell" in words:
+        told = (str(Path.cwd()), os.environ["HOME"], os.environ["ACME_API_KEY"])
+        say("message", content={"text": " ".join(told)})
     say("message", content={"text": f"I could use {words.get('mention', 'nothing')}."})
     say("usage", step="s2", tokens={"in": 50, "out": 5}, cost=PRICE)
     say("heartbeat")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routing_action.agents.codex_sessions import CodexSessionReader
+from routing_action.agents.described.routing_file import read_routing_file
 from routing_action.agents.discovery import all_providers
 from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import decode_record
-from routing_action.agents.routing_file import read_routing_file
 from routing_action.agents.shell.reads import reads_of
 from routing_action.bot.commands import parse_comment
 from routing_action.corpus.case import DEFAULT_ACTIVITY_TOKENS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from routing_action.agents.routing_file import read_routing_file
+from routing_action.agents.described.routing_file import read_routing_file
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import DocumentError
 from routing_action.gate.baselines import read_baseline

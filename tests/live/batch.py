@@ -74,6 +74,7 @@ class LiveBatch:
 class Order:
     """What to run: words after `run`, and what the models say; `command` replaces `run` itself.
 
+    With `uses_files` the caller's home gets the settings of `model_files`.
     `interfere` is called with the harness' process while it runs, and with what was asked so far.
     """
 
@@ -85,6 +86,7 @@ class Order:
     command: Sequence[str] = RUN
     cwd: Path | None = None
     think_seconds: float = 0.0
+    uses_files: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     interfere: Callable[[subprocess.Popen[str], list[Asked]], None] | None = None
 
@@ -123,6 +125,10 @@ async def _run(order: Order) -> LiveBatch:
             order.scripts, place, think_seconds=order.think_seconds, asked=asked
         ) as served:
             url = f"http://127.0.0.1:{PORT}" if before else served
+            for name, text in model_files(url).items() if order.uses_files else ():
+                file = order.caller.home / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
             began = time.monotonic()
             done = await asyncio.to_thread(_finish, order, [*(before or ())], url, asked)
             seconds = time.monotonic() - began
@@ -175,7 +181,52 @@ def model_variables(url: str, agents: Iterable[str]) -> dict[str, str]:
         "OPENAI_API_KEY": KEY,
         "OPENCODE_CONFIG_CONTENT": json.dumps(opencode_settings(f"{url}/opencode/v1")),
     }
-    return {name: value for agent in agents for name, value in known[agent].items()}
+    known["kilo"] = {
+        "OPENAI_API_KEY": KEY,
+        "KILO_CONFIG_CONTENT": json.dumps(opencode_settings(f"{url}/kilo/v1")),
+    }
+    known["qwen"] = {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": f"{url}/qwen/v1",
+        "OPENAI_MODEL": "mock",
+    }
+    known["kimi"] = {
+        "KIMI_MODEL_API_KEY": KEY,
+        "KIMI_MODEL_BASE_URL": f"{url}/kimi/v1",
+        "KIMI_MODEL_NAME": "mock",
+        "KIMI_MODEL_PROVIDER_TYPE": "openai",
+    }
+    none: dict[str, str] = {}
+    return {name: value for agent in agents for name, value in known.get(agent, none).items()}
+
+
+def model_files(url: str) -> dict[str, str]:
+    """What points further agents there: login files and settings in the caller's home."""
+    pi = {"baseUrl": f"{url}/pi/v1", "api": "openai-completions", "apiKey": KEY}
+    cline = {
+        "provider": "openai-compatible", "apiKey": KEY, "model": "mock",
+        "baseUrl": f"{url}/cline/v1",
+    }  # fmt: skip
+    entry = {"settings": cline, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    droid = {
+        "model": "mock", "displayName": "mock", "baseUrl": f"{url}/droid/v1", "apiKey": KEY,
+        "provider": "generic-chat-completion-api",
+    }  # fmt: skip
+    contents = {
+        ".pi/agent/models.json": {"providers": {"mock": {**pi, "models": [{"id": "mock"}]}}},
+        ".cline/data/settings/providers.json": {
+            "version": 1,
+            "lastUsedProvider": "openai-compatible",
+            "modes": {},
+            "providers": {"openai-compatible": entry},
+        },
+        ".factory/settings.json": {"customModels": [droid], "cloudSessionSync": False},
+    }
+    return {path: json.dumps(content) for path, content in contents.items()}
+
+
+MODELS = {"pi": "mock/mock", "droid": "custom:mock"}
+"""What some must be told with --provider-model, since they would take another model."""
 
 
 def opencode_settings(url: str) -> dict[str, Any]:

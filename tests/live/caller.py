@@ -42,10 +42,18 @@ HOME_PLACES = (
     ".config/opencode/skills",
     ".config/opencode/skill",
     ".config/agents/skills",
+    ".qwen/skills",
+    ".factory/skills",
+    ".kilo/skills",
+    ".config/kilo/skills",
+    ".cline/skills",
+    ".pi/agent/skills",
+    ".kimi-code/skills",
 )
 REPOSITORY_PLACES = (
     ".claude/skills", ".agents/skills", ".codex/skills", ".github/skills", ".gemini/skills",
-    ".opencode/skills",
+    ".opencode/skills", ".qwen/skills", ".factory/skills", ".kilo/skills", ".cline/skills",
+    ".pi/skills",
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ LIVE = Path(__file__).resolve().parent
 _FILES = ("package.json", "package-lock.json", ".npmrc")
 _INSTALL_SECONDS = 900
 _OLDEST_NODE = 20
+_NODE_OF_FURTHER = 24
 _UNREACHABLE = (
     "ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT", "ENETUNREACH",
     "dns error", "Could not connect", "Connection refused",
@@ -48,9 +49,17 @@ def install_more_clis() -> list[Path]:
     return [*own, *ripgrep, *install_node()]
 
 
-def install_packages(project: Path) -> Path:
+def install_further_clis() -> list[Path]:
+    """The same for the CLIs of the folder `further`, which need a newer Node.js."""
+    # Kilo would download ripgrep; codex brings it along.
+    ripgrep = install_packages(LIVE).glob("@openai/codex-linux-x64/vendor/*/codex-path")
+    modules = install_packages(LIVE / "further", _NODE_OF_FURTHER)
+    return [modules / ".bin", *ripgrep, *install_node(_NODE_OF_FURTHER)]
+
+
+def install_packages(project: Path, oldest_node: int = _OLDEST_NODE) -> Path:
     """The node_modules of a folder with package.json, its lock and .npmrc; skips as above."""
-    node = install_node()
+    node = install_node(oldest_node)
     folder = cache_folder("package-lock.json", project)
     with _making(folder) as is_made:
         if not is_made:
@@ -61,9 +70,9 @@ def install_packages(project: Path) -> Path:
     return folder / "node_modules"
 
 
-def install_node() -> list[Path]:
+def install_node(oldest: int = _OLDEST_NODE) -> list[Path]:
     """Nothing where the system's Node.js will do, else the folder of the pinned one."""
-    if shutil.which("npm") and _system_node() >= _OLDEST_NODE:
+    if shutil.which("npm") and _system_node() >= oldest:
         return []
     folder = cache_folder("requirements-node.lock")
     with _making(folder) as is_made:

@@ -24,19 +24,28 @@ from tests.live.mock_dialects import Json, Turn
 SKILL_FILE = ".agents/skills/{name}/SKILL.md"
 _STEP_IDS = re.compile(r"(?:toolu|call)_([a-z]+)_(\d+)_\d+")
 _TOOLS = {
-    "skill": ("Skill", "skill", "activate_skill"),
-    "shell": ("Bash", "bash", "exec_command", "shell_command", "run_shell_command", "shell"),
-    "read": ("Read", "view", "read_file", "read"),
-    "task": ("Agent", "Task", "task"),
+    "skill": ("Skill", "skill", "skills", "activate_skill"),
+    "shell": (
+        "Bash",
+        "bash",
+        "exec_command",
+        "shell_command",
+        "run_shell_command",
+        "shell",
+        "Execute",
+        "run_commands",
+    ),
+    "read": ("Read", "view", "read_file", "read", "read_files"),
+    "task": ("Agent", "Task", "task", "agent", "spawn_agent"),
 }
 _PARAMETERS = {
     "skill": ("skill", "name"),
-    "shell": ("command", "cmd"),
-    "read": ("file_path", "filePath", "path"),
-    "task": ("prompt",),
-}
+    "shell": ("command", "cmd", "commands"),
+    "read": ("file_path", "filePath", "path", "files"),
+    "task": ("prompt", "task"),
+}  # fmt: skip
 _EXTRAS: dict[str, Json] = {
-    "shell": {"description": "Run a command"},
+    "shell": {"description": "Run a command", "summary": "Run a command", "riskLevel": "low"},
     "task": {
         "description": "Look into it",
         "subagent_type": "general-purpose",
@@ -156,7 +165,8 @@ def choose_step(script: Script, conversation: str) -> tuple[str, int, Step]:
 def translate_call(call: Call, tools: Mapping[str, Json], skill_file: str) -> tuple[str, Json]:
     """Return the tool's name and arguments for a call, given the schemas the CLI offered.
 
-    Where there is no tool for skills or for reading, the shell prints the file. Raises
+    Where there is no tool for skills, the file is read; where there is none for that, the shell
+    prints it. Raises
     LookupError where no offered tool can do it.
     """
     if isinstance(call.argument, dict):
@@ -165,6 +175,8 @@ def translate_call(call: Call, tools: Mapping[str, Json], skill_file: str) -> tu
         return name, _build_arguments(call.kind, call.argument, tools[name].get("properties", {}))
     if call.kind == "skill":
         path = skill_file.format(name=call.argument.rpartition(":")[2])
+        if any(name in tools for name in _TOOLS["read"]):
+            return translate_call(Call("read", path), tools, skill_file)
         return translate_call(Call("shell", f"sed -n '1,240p' {path}"), tools, skill_file)
     if call.kind == "read":
         return translate_call(Call("shell", f"cat {call.argument}"), tools, skill_file)
@@ -176,7 +188,9 @@ def _build_arguments(kind: str, argument: str, properties: Json) -> Json:
     parameter = next((name for name in _PARAMETERS[kind] if name in properties), None)
     extra = _EXTRAS.get(kind, {})
     chosen = {key: value for key, value in extra.items() if key in properties}
-    return {parameter or _PARAMETERS[kind][0]: argument, **chosen}
+    parameter = parameter or _PARAMETERS[kind][0]
+    lists: Json = {"commands": [argument], "files": [{"path": argument}]}
+    return {parameter: lists.get(parameter, argument), **chosen}
 
 
 def build_turn(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 
-from routing_action.agents.custom import build_provider
+from routing_action.agents.described.build import build_provider
+from routing_action.agents.described.routing_file import RoutingFile
 from routing_action.agents.provider import Provider
-from routing_action.agents.routing_file import RoutingFile
 from tests.support.command_line import ROOT
 
 _GUIDE = (ROOT / "docs/how-to/use-a-custom-agent.md").read_text(encoding="utf-8")

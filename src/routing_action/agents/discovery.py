@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import routing_action.agents as package
+from routing_action.agents.described.build import build_provider, described_providers
 from routing_action.agents.provider import Provider
 from routing_action.corpus.units import DEFAULT_CONFIG_FILE
 from routing_action.errors import DocumentError, UsageError
@@ -19,21 +20,25 @@ from routing_action.files.nearest import suggest
 ENTRY_POINT_GROUP = "routing_action.providers"
 DEFAULT_AGENTS = ("claude", "codex", "copilot")
 """The agents of a run that names none."""
-_OF_USERS = {"custom", "routing_file"}
-"""The modules for agents of routing.toml: they hold none of ours, and are slow to import."""
 
 
 @cache
-def all_providers() -> dict[str, Provider]:
-    """Every known provider by name; an entry point may add one, never replace one of ours."""
+def our_providers() -> dict[str, Provider]:
+    """The providers of this package by name: a module or a description each."""
     found: dict[str, Provider] = {}
-    ours = {info.name for info in pkgutil.iter_modules(package.__path__)} - _OF_USERS
-    for module in sorted(ours):
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
         provider = getattr(
             importlib.import_module(f"{package.__name__}.{module}"), "PROVIDER", None
         )
         if isinstance(provider, Provider):
             found[provider.name] = provider
+    return found | {provider.name: provider for provider in described_providers()}
+
+
+@cache
+def all_providers() -> dict[str, Provider]:
+    """Every known provider by name; an entry point may add one, never replace one of ours."""
+    found = dict(our_providers())
     for point in entry_points(group=ENTRY_POINT_GROUP):
         provider = point.load()
         if isinstance(provider, Provider):
@@ -67,9 +72,8 @@ def find_agents(config: Path | None, root: Path, ours: Mapping[str, Provider]) -
     path = config or root / DEFAULT_CONFIG_FILE
     if config is None and not path.is_file():
         return KnownAgents(dict(ours))
-    # Slow to import, and hardly ever needed.
-    from routing_action.agents.custom import build_provider  # noqa: PLC0415
-    from routing_action.agents.routing_file import read_routing_file  # noqa: PLC0415
+    # Slow to import, and seldom needed.
+    from routing_action.agents.described.routing_file import read_routing_file  # noqa: PLC0415
 
     described, sha256 = read_routing_file(path)
     for name in described:

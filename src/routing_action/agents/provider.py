@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from routing_action.corpus.identity import NO_SKILLS, SkillIndex
 from routing_action.evidence.transcript import EvidenceLine, Reading, Usage
+
+if TYPE_CHECKING:
+    from routing_action.agents.described.routing_file import Description
 
 
 def _always(_text: str) -> bool:
@@ -46,7 +49,7 @@ class ReadContext:
     `skills_roots`: the folders that the skills were staged in; a read elsewhere is a wrong copy.
     Empty means unknown: every skills folder counts. `cwd` and `home` resolve relative paths.
     Text that `may_name` rules out can name no token, and need not be evidence. `skills` are those
-    that the agent had.
+    that the agent had; `prompt` is what it was asked, "" where that is not known.
     """
 
     skills_roots: tuple[str, ...] = ()
@@ -54,6 +57,7 @@ class ReadContext:
     home: str = ""
     may_name: Callable[[str], bool] = _always
     skills: SkillIndex = NO_SKILLS
+    prompt: str = ""
 
 
 def template_variable(agent: str) -> str:
@@ -89,6 +93,7 @@ class Provider:
     where they show without.
     `has_unseen_login`: it can log in by what no variable and no file of ours shows: another CLI's
     login, a model that needs no key.
+    `described` gives the description of an agent that is data, None for one that is code.
     `tested_versions` are the lowest and the highest version whose output was recorded.
     """
 
@@ -121,3 +126,4 @@ class Provider:
     has_unseen_login: bool = False
     npm_package: str = ""
     documentation: str = ""
+    described: Callable[[], Description] | None = None

@@ -23,6 +23,9 @@ from routing_action.cli.options import (
     known_agents,
     path_option,
 )
+from routing_action.cli.providers_drift import drift_command
+from routing_action.cli.providers_record import record_command
+from routing_action.cli.providers_try import try_command
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import ExitCode
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
@@ -34,6 +37,11 @@ from routing_action.run.doctor import count_records, examine
 @click.group("providers", short_help="List the agent CLIs that are known, and check them.")
 def command() -> None:
     """Look at the agent CLIs that are known."""
+
+
+command.add_command(try_command)
+command.add_command(record_command)
+command.add_command(drift_command)
 
 
 @command.command("list")

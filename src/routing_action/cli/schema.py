@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pydantic import TypeAdapter
 
-from routing_action.agents.routing_file import RoutingFile
+from routing_action.agents.described.routing_file import RoutingFile
 from routing_action.corpus.case import Case
 from routing_action.gate.model import Delta
 from routing_action.results.model import Results

@@ -14,7 +14,8 @@ LINE_LIMIT = 8 * 2**20
 LONGEST_PAUSE = 120.0
 """Seconds: a limit that lifts within them is waited for, any other one is a quota."""
 LEADS_NOWHERE = "no record of the run has anything there"
-"""In a note on the description of an agent's stream."""
+OF_A_DESCRIPTION = "routing.toml: "
+"""Begins a note on the description of an agent's stream."""
 FELL_BACK = "the CLI fell back"
 """In a note on a run that another model answered than the one that was asked for."""
 

@@ -15,7 +15,7 @@ from routing_action.corpus.units import (
     DEFAULT_THROTTLE_RETRIES,
 )
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import FELL_BACK, LEADS_NOWHERE, EndedBy, SourceKind
+from routing_action.evidence.transcript import FELL_BACK, OF_A_DESCRIPTION, EndedBy, SourceKind
 from routing_action.evidence.verdict import FailureCategory
 
 SCHEMA_VERSION = 1
@@ -71,7 +71,7 @@ def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:
 
     No skill was offered, its description is wrong, or another model answered.
     """
-    marks = (FINDS_NO_SKILL, LEADS_NOWHERE, FELL_BACK)
+    marks = (FINDS_NO_SKILL, OF_A_DESCRIPTION, FELL_BACK)
     return tuple(dict.fromkeys(note for note in notes if any(mark in note for mark in marks)))
 
 

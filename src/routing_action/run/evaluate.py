@@ -41,7 +41,8 @@ class CaseJudge:
             skills=context.skills,
         )
         self.evidence = self.new_collector()
-        self.reader = provider.reader(replace(context, may_name=self.evidence.prefilter.may_name))
+        may_name = self.evidence.prefilter.may_name
+        self.reader = provider.reader(replace(context, may_name=may_name, prompt=case.prompt))
 
     def read(
         self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit_code: int | None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from routing_action.agents.routing_file import CustomProvider, RoutingFile
+from routing_action.agents.described.routing_file import Description, RoutingFile, read_routing_file
+from routing_action.errors import DocumentError
 
 RECORDS: dict[str, Any] = {
     "kind": "event",
@@ -18,10 +20,10 @@ RECORDS: dict[str, Any] = {
 }
 
 
-def described(**fields: Any) -> CustomProvider:  # noqa: ANN401 - any field
+def described(**fields: Any) -> Description:  # noqa: ANN401 - any field
     """A description that is complete, with changes."""
     basics = {"command": ["acme", "{prompt}"], "records": RECORDS}
-    return CustomProvider.model_validate({**basics, **fields})
+    return Description.model_validate({**basics, **fields})
 
 
 def refusal(**fields: Any) -> str:  # noqa: ANN401 - any field
@@ -152,3 +154,49 @@ def test_a_path_names_its_parts(path: str) -> None:
 def test_a_file_without_agents_is_fine() -> None:
     """It may be for later."""
     assert RoutingFile.model_validate({}).providers == {}
+
+
+@pytest.mark.parametrize(
+    ("records", "cause"),
+    [
+        ({"result": {"kinds": ["r"], "success": "event"}}, "the same in every record"),
+        ({"result": {"kinds": ["r"], "success": "a.ok", "where": {"a": {"ok": True}}}},
+         "the same in every record"),
+        ({"result": {"kinds": ["r"], "each": "x", "success": "$.event"}},
+         "the same in every record"),
+        ({"result": {"kinds": ["r"]}}, "success_pattern or failure_pattern is missing"),
+        ({"result": {"kinds": ["r"], "success_pattern": "^ok"}}, "needs output"),
+        ({"result": {"kinds": ["r"], "success_pattern": "(", "output": "o"}},
+         "not a regular expression"),
+        ({"tools": {"file": ["cat"]}}, "tools: skill is missing"),
+        ({"call": {"kinds": ["c"], "tool": "t"}}, "call: skill, the name"),
+        ({"loads": "skill_file"}, "tools: file is missing"),
+        ({"loads": "skill_file", "tools": {"file": ["cat"]}}, "call: file, the path"),
+        ({"kind": []}, "at least 1"),
+        ({"end": []}, "at least 1"),
+        ({"text": {"kinds": ["t"], "text": "t", "where": {"a": {"b" * 200: {"c" * 200: 1}}}}},
+         "more than 300 characters"),
+        ({"text": {"kinds": ["t"], "text": "t", "where": "role"}}, "where"),
+    ],
+)  # fmt: skip
+def test_what_would_pass_every_call_or_none_is_an_error(records: Any, cause: str) -> None:  # noqa: ANN401
+    """A field that never differs says nothing about success."""
+    assert cause in refusal(records={**RECORDS, **records})
+
+
+def test_one_part_may_be_several_tables(tmp_path: Path) -> None:
+    """An error in one of them is named by its number, in a single one by the field alone."""
+    file = tmp_path / "routing.toml"
+    head = '[providers.acme]\ncommand = ["acme", "{prompt}"]\n[providers.acme.records]\n'
+    head += 'kind = "event"\ntools = { skill = ["load"] }\nend = { kinds = ["done"] }\n'
+    call = 'kinds = ["c"]\ntool = "t"\nskill = "s"\n'
+    result = '[providers.acme.records.result]\nkinds = ["r"]\nsuccess = "ok"\n'
+    for text, place in (
+        (f"[providers.acme.records.call]\n{call}id = 3\n", "records.call.id"),
+        (f"[[providers.acme.records.call]]\n{call}[[providers.acme.records.call]]\n{call}id = 3\n",
+         "records.call[1].id"),
+    ):  # fmt: skip
+        file.write_text(f"{head}{result}{text}", encoding="utf-8")
+        with pytest.raises(DocumentError) as caught:
+            read_routing_file(file)
+        assert caught.value.field == f"providers.acme.{place}"

@@ -12,9 +12,10 @@ from routing_action.agents.provider import Provider
 from routing_action.evidence.transcript import EndedBy
 from routing_action.run.limits import Brakes, find_bounds, plan_lanes
 from routing_action.run.settings import Limits, Outputs, Replay, RunSettings
+from tests.support.streams import AGENTS
 
 GIB = 2**30
-ALL = all_providers()
+ALL = {name: all_providers()[name] for name in AGENTS}
 EVERY = tuple(ALL.values())
 THREE = tuple(ALL[name] for name in ("claude", "codex", "copilot"))
 EXIT = EndedBy.EXIT

@@ -14,6 +14,7 @@ from routing_action.agents.provider import ReadContext
 from routing_action.agents.reading.decoding import Record
 from routing_action.agents.reading.skill_reads import in_a_skills_root, lies_under, shown_files
 from routing_action.agents.reading.summary import RunSummary
+from routing_action.corpus.frontmatter import find_frontmatter
 from routing_action.corpus.naming import is_skill_file, skill_folder, skill_key
 from routing_action.evidence.tiers import canonical_base, canonical_call
 from routing_action.evidence.transcript import EvidenceLine, LineKind
@@ -65,6 +66,10 @@ class PendingCalls:
         """Take the call of an id out, None where there is none."""
         return self._waiting.pop(_key(identity), None)
 
+    def peek(self, identity: object) -> Call | None:
+        """The call of an id that waits for its result, None where there is none."""
+        return self._waiting.get(_key(identity))
+
     def take_all(self) -> list[Call]:
         """Take out every call that never got a result."""
         left = list(self._waiting.values())
@@ -85,11 +90,13 @@ def _quote_line(line: bytes) -> str:
 class ProofWriter(RunSummary):
     """Writes the evidence lines of one run, at the current source line.
 
-    `shell_loads` is True where a shell read of SKILL.md is the native load (codex). What
-    `context.may_name` rules out is left out, but for the first sign of activity.
+    `shell_loads` is True where a shell read of SKILL.md is the native load (codex), `file_loads`
+    where a read by the agent's own tool is. What `context.may_name` rules out is left out, but for
+    the first sign of activity.
     """
 
     shell_loads = False
+    file_loads = False
 
     def __init__(self, context: ReadContext) -> None:
         """Start at line 0; `context` resolves paths."""
@@ -176,6 +183,9 @@ class ProofWriter(RunSummary):
             skill = self.loaded_name(call.target, base) if ok and base else call.target
             yield self.line(kind, canonical_call(skill), skill=skill, path=base, **place)
             return
+        if call.kind == "file" and self._loads_by(call, ok=ok):
+            yield self._file_load(call, output, place, ok=ok)
+            return
         if ok and matters and call.kind == "file":
             yield self._read(call.target, partial=call.partial, place=place)
         if ok and matters and call.kind == "shell":
@@ -186,7 +196,27 @@ class ProofWriter(RunSummary):
         path = call.target if call.kind == "file" else ""
         yield self.line(LineKind.TOOL_CALL, text, path=path, detail=detail, **place)
 
-    # ---- the shell rule
+    # ---- a load by reading SKILL.md
+
+    def _loads_by(self, call: Call, *, ok: bool) -> bool:
+        """True where a read is this agent's way to load a skill, and shows the file's beginning."""
+        path = call.target
+        if not self.file_loads or not is_skill_file(path) or (ok and call.partial):
+            return False
+        rooted = in_a_skills_root(path, roots_known=bool(self.context.skills_roots))
+        return rooted and lies_under(path, self.context)
+
+    def _file_load(self, call: Call, output: str, place: Record, *, ok: bool) -> EvidenceLine:
+        folder = skill_folder(call.target)[-1]
+        names = find_frontmatter(output).names if ok else frozenset()
+        return self.line(
+            LineKind.LOAD if ok else LineKind.ATTEMPT,
+            canonical_call(folder),
+            skill=folder,
+            path=call.target,
+            declared=next(iter(names), "") if len(names) == 1 else "",
+            **place,
+        )
 
     def _shell_reads(self, call: Call, output: str, place: Record) -> Iterator[EvidenceLine]:
         shown = shown_files(call.target, call.cwd, output, self.context.skills)
