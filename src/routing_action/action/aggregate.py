@@ -11,6 +11,7 @@ from pathlib import Path
 
 from routing_action.action.base import pin_base, write_folder
 from routing_action.action.custody import check_custody, list_results
+from routing_action.action.inputs import Inputs
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import ERROR_FILE
@@ -19,6 +20,11 @@ from routing_action.action.run import earlier_results, find_file
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
+from routing_action.evidence.chance_sequence import (
+    DEFAULT_DETECT,
+    DEFAULT_FALSE_ALARM,
+    Sequential,
+)
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.compare_results import Judged, Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
@@ -155,6 +161,16 @@ def _read_policy(step: Step, jobs: Jobs, asked: Asked) -> Policy:
         by_change=jobs.by_change or asked.by_change,
         planned=jobs.planned,
         allow_infra=tuple(known.find(name).name for name in inputs.names("allow-infra")),
+        sequential=_read_test(inputs),
+    )
+
+
+def _read_test(inputs: Inputs) -> Sequential | None:
+    """The test that the workflow asks for; what a leg says that it ran by decides nothing."""
+    if inputs.text("confirm").lower() != "auto":
+        return None
+    return Sequential(
+        inputs.share("detect", DEFAULT_DETECT), inputs.share("false-alarm", DEFAULT_FALSE_ALARM)
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from routing_action.cli.certainty import AUTO, read_sequential, sequential_options
 from routing_action.cli.options import (
     cases_option,
     config_option,
@@ -99,6 +100,13 @@ _MOST_LOOKED_AT = 20
 )
 @click.option("--fail-on-infra", is_flag=True, help="All INFRA makes the gate red too.")
 @click.option(
+    "--confirm",
+    type=click.Choice([AUTO, "majority"]),
+    help="What a pair that failed is judged by: a test against its own rate, or the majority of "
+    "its trials. Default: as the results were run; with --commit the majority.",
+)
+@sequential_options
+@click.option(
     "--commit",
     metavar="SHA",
     callback=full_commit,
@@ -119,6 +127,11 @@ def command(
     unmeasured: str,
     allow_infra: tuple[str, ...],
     fail_on_infra: bool,
+    confirm: str | None,
+    detect: float,
+    false_alarm: float,
+    max_confirm: int,
+    history: Path | None,
     commit: str | None,
     output_format: str,
     output: Path | None,
@@ -145,7 +158,10 @@ def command(
             providers=_find(providers),
             commit=commit,
             allow_infra=_find(allow_infra),
+            sequential=read_sequential(confirm == AUTO, detect, false_alarm, max_confirm),
+            by_majority=confirm == "majority",
         ),
+        recorded=history,
         agents=known_agents().providers,
     )
     judged = judge(

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from routing_action.corpus.baseline import (
     Baseline,
     BaselineEntry,
+    Flaky,
     MadeWith,
     Pair,
     Status,
@@ -175,6 +176,8 @@ def _fields(entry: BaselineEntry) -> dict[str, Any]:
         fields["reason"] = entry.reason
     if entry.made_with is not None:
         fields["made_with"] = entry.made_with.model_dump(exclude_none=True)
+    if entry.flaky is not None:
+        fields["flaky"] = entry.flaky.model_dump()
     return fields
 
 
@@ -229,7 +232,7 @@ def _explain(
     value: Any,  # noqa: ANN401 - any JSON
 ) -> tuple[str, str]:
     """Cause and remedy of what the model did not take."""
-    model = MadeWith if where[2:3] == ("made_with",) else BaselineEntry
+    model = _PARTS.get(where[2] if where[2:] else "", BaselineEntry)
     if kind == "extra_forbidden":
         known = list(model.model_fields)
         otherwise = f"the fields here are {', '.join(known)}"
@@ -241,11 +244,17 @@ def _explain(
         what = "case id" if len(where) == 2 else "provider name"
         return f"an empty {what}", "write a name, or remove the entry"
     cause, remedy = _CAUSES.get(kind, (message, _SHAPE))
-    if kind in _OBJECTS and model is MadeWith:
-        remedy = 'write {"cli_version": "1.2.3", "model": "NAME"}'
+    if model in _EXAMPLES and kind in (*_OBJECTS, "missing"):
+        remedy = f"write {_EXAMPLES[model]}"
     return cause.replace("{}", _kind(value)), remedy
 
 
+_PARTS: dict[str | int, type[BaseModel]] = {"made_with": MadeWith, "flaky": Flaky}
+_EXAMPLES = {
+    MadeWith: '{"cli_version": "1.2.3", "model": "NAME"}',
+    Flaky: '{"rate": 0.7, "until": "2030-01-31", "reason": "WHY"}',
+}
+_RATE = ("must be at least 0.5 and less than 1", "write the share of runs that pass, such as 0.7")
 _OBJECTS = ("dict_type", "model_type")
 _CAUSES = {
     **dict.fromkeys(_OBJECTS, ("must be an object, is {}", _SHAPE)),
@@ -253,6 +262,9 @@ _CAUSES = {
     "string_type": ("must be a text, is {}", "write a text in quotes"),
     "missing": ("is missing", "every entry says what it expects: pass, fail or infra_error"),
     "string_pattern_mismatch": ("is no date", "write it as YYYY-MM-DD"),
+    "string_too_short": ("says nothing", "write why, for reviewers"),
+    "float_type": ("must be a number, is {}", "write a number such as 0.7, without quotes"),
+    **dict.fromkeys(("greater_than_equal", "less_than", "finite_number"), _RATE),
     "string_too_long": ("longer than 500 characters", "shorten it"),
     "too_short": ("names no provider", "remove the case, or declare one provider at least"),
     "json_invalid": ("holds half a character (a lone surrogate)", "write the character itself"),

@@ -25,6 +25,7 @@ from routing_action.gate.find_baselines import (
 from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
+from routing_action.gate.settle import list_flaky, settle_test
 from routing_action.git.base_commit import BaseCommit
 from routing_action.results.find import (
     find_result_files,
@@ -34,6 +35,7 @@ from routing_action.results.find import (
 )
 from routing_action.results.measured import MeasuredBatch, keep_newest
 from routing_action.results.read import read_batches, read_results
+from routing_action.results.records import read_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Judgement:
     which tell what a case loads. `agents` are all that are known; `templates` is the folder of the
     reports' templates; `since` is the commit before the change, where another one decides, or none.
     `other_runs` measured the same change: of each pair the newest results count. Their caller has
-    checked the files, and that they are of the commit that is judged.
+    checked the files, and that they are of the commit that is judged. `recorded` is the folder with
+    the history of measurements.
     """
 
     folders: tuple[Path, ...] = ()
@@ -73,6 +76,7 @@ class Judgement:
     templates: str = ""
     since: str = ""
     other_runs: tuple[OtherRun, ...] = ()
+    recorded: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,8 @@ def judge(
     baselines = read_baselines(request, root, history)
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
+    policy, told = settle_test(asked.policy, batches)
+    flaky = list_flaky(baselines.deciding or {}, policy.sequential)
     named = _name_files(asked, request.path, corpus, batches)
     # The checked-in files are judged for whoever works on them: nothing is edited.
     is_change = not (baselines.commit is None and asked.policy.commit is None)
@@ -131,7 +137,7 @@ def judge(
         baselines,
         corpus,
         unmeasured=unmeasured,
-        policy=asked.policy,
+        policy=policy,
         now=now,
         change=read_change(
             root,
@@ -149,8 +155,9 @@ def judge(
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
+        records=read_records(asked.recorded),
     )
-    delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
+    delta = delta.model_copy(update={"notes": (*delta.notes, *told, *flaky, *damaged)})
     return Judged(delta, tuple(batches), place.cases)
 
 

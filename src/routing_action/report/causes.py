@@ -45,7 +45,7 @@ def find_shared_cause(delta: Delta, row: DeltaEntry) -> str:
     if skill := find_edited_taker(delta, row):
         told = (row.kind, str(row.accepted), describe_trials(row), *row.not_alike)
         return "\n".join(("taken by", skill.name, *told))
-    if row.flaky or row.was_red or (row.gates and row.got is Status.FAIL):
+    if row.flaky or row.was_red or row.chance or (row.gates and row.got is Status.FAIL):
         return ""
     kind, error = row.failure_kind or "", row.error or ""
     if stopped := _STOPPED.fullmatch(error):

@@ -46,7 +46,7 @@ def _cause(row: DeltaEntry, errors: Sequence[str], agents: Sequence[str]) -> obj
         return (row.kind, row.gates, row.not_alike, agents, row.got, say(describe_cause(row)))
     if row.timed_out and row.got is Status.FAIL:
         return (row.kind, row.agent, row.failure_kind, row.disallowed_hits)
-    if row.flaky or row.was_red or (row.gates and row.got is Status.FAIL):
+    if row.flaky or row.was_red or row.chance or (row.gates and row.got is Status.FAIL):
         return (row.case_id, row.agent)
     cause = say(describe_cause(row)) if row.got is Status.FAIL else ""
     return (row.kind, row.gates, row.why, row.not_alike, row.stale, cause)
