@@ -30,7 +30,6 @@ from routing_action.git.changes import uncommitted_paths
 from routing_action.git.command import resolve
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
-from routing_action.run.confirm import Confirming
 from routing_action.run.evaluate import run_self_test
 from routing_action.run.plan import Plan, Selection, build_plan
 from routing_action.run.replay.recordings import ReplaySet
@@ -46,6 +45,7 @@ from routing_action.run.settings import (
     parse_positive,
     resolve_max_parallel,
 )
+from routing_action.run.trials.confirm import Confirming
 
 Given = dict[str, Any]
 """What stood on the command line, by the names of the options' parameters."""

@@ -13,14 +13,15 @@ from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence, find_influence
 from routing_action.evidence.chance import Record
 from routing_action.files.program import own_program
-from routing_action.gate.certainty import Certainty
 from routing_action.gate.conclusion import Policy, decide_gate
-from routing_action.gate.describe_row import describe_row
 from routing_action.gate.edits.conditions import list_conditions
 from routing_action.gate.edits.earlier_cases import judge_edited_cases
 from routing_action.gate.edits.find import Change
 from routing_action.gate.edits.stakes import list_skills_at_stake
 from routing_action.gate.find_baselines import Baselines
+from routing_action.gate.judging.certainty import Certainty
+from routing_action.gate.judging.describe_row import describe_row
+from routing_action.gate.judging.tree import Tree
 from routing_action.gate.left_out import describe_attempts, describe_stale, find_doubt
 from routing_action.gate.model import (
     Delta,
@@ -28,7 +29,6 @@ from routing_action.gate.model import (
     Totals,
 )
 from routing_action.gate.rules import Comparison, DeltaKind, compare
-from routing_action.gate.tree import Tree
 from routing_action.results.measured import (
     MeasuredBatch,
     Measurement,

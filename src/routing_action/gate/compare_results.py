@@ -23,9 +23,9 @@ from routing_action.gate.find_baselines import (
     read_baselines,
 )
 from routing_action.gate.histories import History
+from routing_action.gate.judging.settle import list_flaky, settle_test
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
-from routing_action.gate.settle import list_flaky, settle_test
 from routing_action.git.base_commit import BaseCommit
 from routing_action.results.find import (
     find_result_files,

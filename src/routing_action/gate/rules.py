@@ -20,8 +20,8 @@ from routing_action.corpus.baseline import (
     iterate_pairs,
 )
 from routing_action.evidence.chance_sequence import Finding
-from routing_action.gate.certainty import Chance
-from routing_action.gate.tree import Tree, find_dropped, find_removal, find_silent
+from routing_action.gate.judging.certainty import Chance
+from routing_action.gate.judging.tree import Tree, find_dropped, find_removal, find_silent
 from routing_action.results.measured import MeasuredPair, Measurement, When
 
 

@@ -25,7 +25,6 @@ from routing_action.results.model import (
     summarise_pairs,
 )
 from routing_action.results.rerun import resume_command
-from routing_action.run.confirm import Confirm
 from routing_action.run.launch import find_temp_root
 from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Bounds, Brakes, find_bounds
@@ -41,6 +40,7 @@ from routing_action.run.settings import (
     find_template_files,
     missing_record_flag,
 )
+from routing_action.run.trials.confirm import Confirm
 from routing_action.run.unit import Parts, UnitRunner
 
 

@@ -24,7 +24,7 @@ from routing_action.corpus.units import (
 from routing_action.errors import UsageError
 from routing_action.git.changes import list_tree
 from routing_action.git.command import find_work_tree, resolve
-from routing_action.run.confirm import Confirming
+from routing_action.run.trials.confirm import Confirming
 
 MAX_PARALLEL_LIMIT = 256
 PROMPT, MODEL = "{prompt}", "{model}"

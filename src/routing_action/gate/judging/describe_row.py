@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from routing_action.corpus.baseline import find_entry
-from routing_action.gate.certainty import Chance
 from routing_action.gate.find_baselines import Baselines
+from routing_action.gate.judging.certainty import Chance
 from routing_action.gate.model import FINDINGS, DeltaChance, DeltaEntry, DeltaProof
 from routing_action.gate.rules import DeltaKind, DeltaRow
 from routing_action.results.measured import MeasuredPair, When

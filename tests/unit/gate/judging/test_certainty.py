@@ -10,8 +10,8 @@ import pytest
 from routing_action.corpus.baseline import BaselineEntry, Status
 from routing_action.evidence.chance import Record
 from routing_action.evidence.chance_sequence import Finding, Sequential
-from routing_action.gate.certainty import Certainty
 from routing_action.gate.edited_case import EditedCase
+from routing_action.gate.judging.certainty import Certainty
 from routing_action.gate.rules import Comparison, DeltaKind
 from routing_action.results.model import UnitResult
 from tests.support.measured import batch, expect, judge, only, row

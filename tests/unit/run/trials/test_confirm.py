@@ -11,7 +11,7 @@ from routing_action.evidence.chance import Record
 from routing_action.evidence.chance_sequence import Sequential
 from routing_action.evidence.outcome import Outcome
 from routing_action.results.model import UnitResult
-from routing_action.run.confirm import MOST_LOST, Confirm, Confirming
+from routing_action.run.trials.confirm import MOST_LOST, Confirm, Confirming
 from tests.support.measured import expect
 from tests.support.result_rows import make_row
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from routing_action.corpus.baseline import Baseline, Pair, find_entry, iterate_pairs
 from routing_action.files.program import own_program
-from routing_action.gate.certainty import Certainty
 from routing_action.gate.edited_case import EditedCase
+from routing_action.gate.judging.certainty import Certainty
 from routing_action.results.measured import Measurement
 
 
