@@ -75,6 +75,7 @@ def sequential_options(command: Command) -> Command:
 
 history_option: Callable[[Command], Command] = path_option(
     "--history",
+    "history_folder",
     metavar="DIR",
     help="A folder with the history of measurements, which tells how often each pair passes.",
 )

@@ -131,7 +131,7 @@ def command(
     detect: float,
     false_alarm: float,
     max_confirm: int,
-    history: Path | None,
+    history_folder: Path | None,
     commit: str | None,
     output_format: str,
     output: Path | None,
@@ -161,7 +161,7 @@ def command(
             sequential=read_sequential(confirm == AUTO, detect, false_alarm, max_confirm),
             by_majority=confirm == "majority",
         ),
-        recorded=history,
+        recorded=history_folder,
         agents=known_agents().providers,
     )
     judged = judge(

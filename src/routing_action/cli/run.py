@@ -125,7 +125,7 @@ def _confirming(given: Given) -> Confirming:
     is_auto = given["confirm"] == AUTO
     settings = (given["detect"], given["false_alarm"], given["max_confirm"])
     test = read_sequential(is_auto, *settings)
-    return Confirming(0 if is_auto else given["confirm"], test, given["history"])
+    return Confirming(0 if is_auto else given["confirm"], test, given["history_folder"])
 
 
 def _limits(given: Given) -> Limits:

@@ -99,8 +99,8 @@ def test_trials_tell_whether_it_is_chance(fields: dict[str, Any], text: str) -> 
         (
             {"finding": "open", "odds": 0.21},
             (
-                "failed 4 of 4; before: not known, taken as 95%; an unchanged pair does this once in "
-                "5 runs; not run to a decision"
+                "failed 4 of 4; before: not known, taken as 95%; an unchanged pair does this "
+                "once in 5 runs; not run to a decision"
             ),
         ),
         (
