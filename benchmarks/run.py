@@ -1,4 +1,4 @@
-"""Measures goals B1 to B8, each against its anchor in the same run, and prints one table.
+"""Measures goals B1 to B8 and U4, each against its anchor in the same run, in one table.
 
 usage: python benchmarks/run.py [--goal B1 ...] [--rounds N] [--small] [--anchors DIR]
 
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from benchmarks import (  # noqa: E402 - the path comes first
+    certainty,
     documents,
     ending,
     floods,
@@ -40,6 +41,7 @@ GOALS: dict[str, Callable[[int, bool], Iterator[Row]]] = {
     "B6": documents.measure,
     "B7": start_up.measure,
     "B8": workspaces.measure,
+    "U4": certainty.measure,
 }
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 

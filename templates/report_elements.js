@@ -17,7 +17,7 @@ const code = (text) => make("code", {}, said(text));
 
 const glyphs = {
   MISSING: "?", UNDECLARED: "!", REMOVED: "−", REGRESSION: "✖", NEW: "+", INFRA: "⚡\ufe0e",
-  "CASE EDITED": "✎", CHANGED: "≠", IMPROVEMENT: "▲", UNMEASURED: "○", OK: "✓",
+  "CASE EDITED": "✎", EXPIRED: "⌛\ufe0e", "NOT PROVEN": "≈", CHANGED: "≠", IMPROVEMENT: "▲", UNMEASURED: "○", OK: "✓",
   pass: "✓", fail: "✗", infra_error: "⚡\ufe0e",
 };
 

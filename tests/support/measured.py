@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from routing_action.corpus.baseline import BaselineEntry, Status
-from routing_action.gate.rules import Comparison, DeltaRow, Tree, compare
+from routing_action.gate.judging.tree import Tree
+from routing_action.gate.rules import Comparison, DeltaRow, compare
 from routing_action.results.measured import MeasuredBatch, gather
 from routing_action.results.model import UnitResult
 from tests.support.result_rows import make_results, make_row

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from routing_action.errors import RoutingActionError
+from routing_action.evidence.chance_sequence import Finding
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.verdict import FailureKind
 from routing_action.gate.rules import DeltaKind
@@ -24,6 +25,7 @@ from routing_action.results.model import (
     UsageTotals,
 )
 from scripts import generate
+from tests.rendering import how_sure_picture
 from tests.support.builders import read
 from tests.support.doc_pages import prose_of
 from tests.support.streams import run_of, shell, skill_text
@@ -326,3 +328,10 @@ def test_the_page_of_attempts_names_tests_that_exist() -> None:
     assert kinds == {
         *(f"G{number}" for number in range(1, 16)), "S1", "S2", "S3", "R1", "R2", "R3",
     }  # fmt: skip
+
+
+def test_the_picture_of_how_sure_the_gate_is_shows_what_the_gate_does() -> None:
+    """Its field, and how its three stories end."""
+    assert how_sure_picture.PICTURE.read_text("utf-8") == how_sure_picture.draw()
+    ends = [how_sure_picture.judge(trials) for trials, *_ in how_sure_picture.STORIES]
+    assert ends == [Finding.WORSE, Finding.NOT_PROVEN, Finding.SAME]

@@ -13,6 +13,7 @@ from pathlib import Path
 from routing_action.action.base import pin_base, write_folder
 from routing_action.action.custody import check_custody, list_results
 from routing_action.action.history import history_folder
+from routing_action.action.inputs import Inputs
 from routing_action.action.legs import Jobs, judge_legs, parse_jobs, with_legs
 from routing_action.action.post import open_github
 from routing_action.action.publish import ERROR_FILE
@@ -21,6 +22,11 @@ from routing_action.action.run import earlier_results, find_file
 from routing_action.action.step import TEMPLATES_AT_BASE, Step
 from routing_action.agents.discovery import all_providers, find_agents
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError, UsageError
+from routing_action.evidence.chance_sequence import (
+    DEFAULT_DETECT,
+    DEFAULT_FALSE_ALARM,
+    Sequential,
+)
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.compare_results import Judged, Judgement, judge
 from routing_action.gate.conclusion import Conclusion, Policy
@@ -28,7 +34,6 @@ from routing_action.gate.deltas import DELTA_FILE
 from routing_action.gate.edits.find import path_in
 from routing_action.gate.histories import FallbackHistory, GitHistory, History
 from routing_action.gate.model import Delta
-from routing_action.gate.past_runs import add_past_runs
 from routing_action.gate.rules import DeltaKind
 from routing_action.git.command import resolve
 from routing_action.github.context import Context
@@ -61,13 +66,12 @@ def aggregate(step: Step) -> ExitCode:
     try:
         step = of_pull_request(step)
         history = _open_history(step)
-        delta = _judge_all(step, legs, history)
+        past = _read_past(step)
+        delta = _judge_all(step, legs, history, past)
     except RoutingActionError as error:
         write_atomically(report / ERROR_FILE, f"{error}\n")
         raise
     delta = _keep_templates(step, delta, report, history)
-    past = _read_past(step)
-    delta = add_past_runs(delta, past.lines)
     write_atomically(report / DELTA_FILE, delta.model_dump_json(indent=2) + "\n")
     _write_reports(step, delta, report, legs, build_trends(past.lines))
     _describe(step, delta, report)
@@ -119,14 +123,14 @@ def _find_start(step: Step, history: History) -> str:
     return before if before.strip("0") or not branch else f"origin/{branch}"
 
 
-def _judge_all(step: Step, legs: Path, history: History) -> Delta:
+def _judge_all(step: Step, legs: Path, history: History, past: PastRuns) -> Delta:
     """The comparison, and what the jobs of the workflow add to it."""
     jobs = parse_jobs(step.inputs.text("needs"))
     if jobs.errors:
         raise UsageError("; ".join(jobs.errors))
     asked = read_asked(step)
     policy = _read_policy(step, jobs, asked)
-    judged = _judge(step, policy, legs, history)
+    judged = _judge(step, policy, legs, history, past)
     if judged.delta is None:
         raise HarnessError("the cases have no baseline")
     own = [batch for batch in judged.batches if not batch.run]
@@ -163,10 +167,20 @@ def _read_policy(step: Step, jobs: Jobs, asked: Asked) -> Policy:
         by_change=jobs.by_change or asked.by_change,
         planned=jobs.planned,
         allow_infra=tuple(known.find(name).name for name in inputs.names("allow-infra")),
+        sequential=_read_test(inputs),
     )
 
 
-def _judge(step: Step, policy: Policy, legs: Path, history: History) -> Judged:
+def _read_test(inputs: Inputs) -> Sequential | None:
+    """The test that the workflow asks for; what a leg says that it ran by decides nothing."""
+    if inputs.text("confirm").lower() != "auto":
+        return None
+    return Sequential(
+        inputs.share("detect", DEFAULT_DETECT), inputs.share("false-alarm", DEFAULT_FALSE_ALARM)
+    )
+
+
+def _judge(step: Step, policy: Policy, legs: Path, history: History, past: PastRuns) -> Judged:
     inputs, context = step.inputs, step.context
     merge_base_of, ref = choose_base(context, inputs.text("baseline-ref"))
     if merge_base_of:
@@ -185,6 +199,7 @@ def _judge(step: Step, policy: Policy, legs: Path, history: History) -> Judged:
         templates=inputs.text("templates"),
         since=_find_start(step, history),
         other_runs=other_runs(step, read_asked(step)),
+        past=past,
     )
     now = datetime.now(UTC)
     return judge(asked, step.root, history=history, now=now, program=run_program())

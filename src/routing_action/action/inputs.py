@@ -69,6 +69,18 @@ class Inputs:
             )
         return True
 
+    def share(self, name: str, default: float) -> float:
+        """A number between 0 and 1, without both; empty is the default."""
+        try:
+            value = float(self.text(name) or default)
+        except ValueError:
+            value = 0.0
+        if not 0 < value < 1:
+            raise UsageError(
+                f"input {name}: {self.text(name)!r} is not between 0 and 1", remedy="such as 0.01"
+            )
+        return value
+
     def words(self, name: str) -> tuple[str, ...]:
         """A command line as words; nothing is expanded."""
         try:

@@ -36,7 +36,7 @@ from routing_action.run.workspace.agent_home import find_login_files
 _SUMMARY_CHARACTERS = 200_000
 _RUN = (
     "cases skills timeout-seconds idle-timeout-seconds max-parallel max-output-mb trials confirm "
-    "shard replay"
+    "detect false-alarm shard replay"
 ).split()
 _PLAN = ("baseline", "skills", "trials", "shards", "changed-from")
 """The inputs that are flags of the same name."""

@@ -10,6 +10,7 @@ COMMANDS = {
     "publish": "Post a delta as check run and comment.",
     "evaluate": "Judge stored transcripts again; no agent is started.",
     "record": "Make recordings of a batch, for `run --replay`.",
+    "noise": "Show how far the gate can be trusted on this corpus.",
     "plan": "Show what a run would do: units, and shards for a matrix.",
     "baseline": "Check the baseline, or update it from results.",
     "cases": "Check a case file, start one, or add a case.",

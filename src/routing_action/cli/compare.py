@@ -11,13 +11,13 @@ from pathlib import Path
 
 import click
 
+from routing_action.cli.certainty import AUTO, read_sequential, sequential_options
 from routing_action.cli.options import (
     cases_option,
     config_option,
     find_provider,
     format_option,
     full_commit,
-    history_option,
     known_agents,
     path_option,
     read_history_option,
@@ -34,7 +34,6 @@ from routing_action.gate.conclusion import Conclusion, Policy
 from routing_action.gate.deltas import DELTA_FILE
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.model import Delta
-from routing_action.gate.past_runs import add_past_runs
 from routing_action.github.publication import RunLinks
 from routing_action.report.escape import printable
 from routing_action.report.steps import name_source
@@ -101,12 +100,18 @@ _MOST_LOOKED_AT = 20
 )
 @click.option("--fail-on-infra", is_flag=True, help="All INFRA makes the gate red too.")
 @click.option(
+    "--confirm",
+    type=click.Choice([AUTO, "majority"]),
+    help="What a pair that failed is judged by: a test against its own rate, or the majority of "
+    "its trials. Default: as the results were run; with --commit the majority.",
+)
+@sequential_options
+@click.option(
     "--commit",
     metavar="SHA",
     callback=full_commit,
     help="The results must be of this commit; others fail the gate.",
 )
-@history_option
 @format_option("text", "json", "comment")
 @path_option("--output", written=True, help="Write delta.json here too.")
 def command(
@@ -122,8 +127,12 @@ def command(
     unmeasured: str,
     allow_infra: tuple[str, ...],
     fail_on_infra: bool,
-    commit: str | None,
+    confirm: str | None,
+    detect: float,
+    false_alarm: float,
+    max_confirm: int,
     history_folder: Path | None,
+    commit: str | None,
     output_format: str,
     output: Path | None,
 ) -> int:
@@ -149,7 +158,10 @@ def command(
             providers=_find(providers),
             commit=commit,
             allow_infra=_find(allow_infra),
+            sequential=read_sequential(confirm == AUTO, detect, false_alarm, max_confirm),
+            by_majority=confirm == "majority",
         ),
+        past=read_history_option(history_folder),
         agents=known_agents().providers,
     )
     judged = judge(
@@ -164,7 +176,6 @@ def command(
     if delta is None:
         click.echo(f"no comparison: {judged.cases} has no baseline beside it", err=True)
         return or_exit or 0
-    delta = add_past_runs(delta, read_history_option(history_folder).lines)
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)

@@ -15,14 +15,13 @@ from routing_action.agents.reading.decoding import decode_record
 from routing_action.agents.survey import Seen, Survey, survey
 from routing_action.cli.options import config_option, find_provider, format_option, path_option
 from routing_action.cli.place import from_here
-from routing_action.errors import DocumentError
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.evidence.transcript import LineKind
 from routing_action.files.program import own_program
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import one_line
 from routing_action.run.evaluate import read_lines
-from routing_action.run.replay.replay_agent import MalformedError, Script, parse_script
+from routing_action.run.replay.recordings import Script, read_script
 
 _LONGEST_EXAMPLE = 160
 _MOST_TEXTS = 3
@@ -71,17 +70,10 @@ def try_command(agent: str, files: tuple[Path, ...], prompt: str, output_format:
 
 def _read(provider: Provider, file: Path, prompt: str) -> Tried:
     stderr, facts = file.with_suffix(".stderr"), file.with_suffix(".json")
-    try:
-        script = parse_script(facts.read_bytes()) if facts.is_file() else Script()
-        errors = [*read_lines(stderr)] if stderr.is_file() else []
-        end = RunEnd(exit_code=script.exit_code, timed_out=script.hang)
-        return Tried(
-            file, script, survey(provider, read_lines(file), errors, end=end, prompt=prompt)
-        )
-    except MalformedError as error:
-        raise DocumentError(
-            error.cause, file=str(facts), field=error.field, remedy="correct it, or remove it"
-        ) from None
+    script = read_script(facts) if facts.is_file() else Script()
+    errors = [*read_lines(stderr)] if stderr.is_file() else []
+    end = RunEnd(exit_code=script.exit_code, timed_out=script.hang)
+    return Tried(file, script, survey(provider, read_lines(file), errors, end=end, prompt=prompt))
 
 
 def _describe(provider: Provider, one: Tried) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from routing_action.agents.discovery import all_providers
+from routing_action.cli.certainty import AUTO, read_sequential
 from routing_action.cli.options import (
     choose_agents,
     known_agents,
@@ -44,6 +45,7 @@ from routing_action.run.settings import (
     parse_positive,
     resolve_max_parallel,
 )
+from routing_action.run.trials.confirm import Confirming
 
 Given = dict[str, Any]
 """What stood on the command line, by the names of the options' parameters."""
@@ -109,7 +111,7 @@ def _settings(given: Given) -> RunSettings:
         provider_models=parse_pairs(given["provider_models"], "--provider-model"),
         count_subagents=given["subagent_loads"] == "count",
         stop_early=given["stop_early"],
-        confirm=given["confirm"],
+        confirm=_confirming(given),
         fail_on_infra=given["fail_on_infra"],
         commit=resolve(Path.cwd(), "HEAD"),
         uncommitted=uncommitted_paths(Path.cwd(), lambda path: bool(find_influence(path, {}))),
@@ -117,6 +119,13 @@ def _settings(given: Given) -> RunSettings:
         config_sha256=own.sha256,
         environ=dict(os.environ),
     )
+
+
+def _confirming(given: Given) -> Confirming:
+    is_auto = given["confirm"] == AUTO
+    settings = (given["detect"], given["false_alarm"], given["max_confirm"])
+    test = read_sequential(is_auto, *settings)
+    return Confirming(0 if is_auto else given["confirm"], test, given["history_folder"])
 
 
 def _limits(given: Given) -> Limits:

@@ -7,6 +7,7 @@ from functools import partial
 
 import click
 
+from routing_action.cli.certainty import Confirm, sequential_options
 from routing_action.cli.options import (
     cases_option,
     config_option,
@@ -59,11 +60,13 @@ _OPTIONS = (
     click.option(
         "--confirm",
         metavar="N",
-        type=click.IntRange(0, 20),
-        default=0,
+        type=Confirm(),
+        default="0",
         show_default=True,
-        help="Run a would-be regression N more times before it counts.",
+        help="Run a would-be regression N more times before it counts; `auto`: until it is decided "
+        "against the pair's own rate.",
     ),
+    sequential_options,
     click.option(
         "--timeout-seconds",
         type=_SECONDS,

@@ -18,7 +18,6 @@ import click
 from routing_action.cli.before_run import check_before_paying
 from routing_action.cli.options import stdout_style
 from routing_action.cli.place import from_here, program_here
-from routing_action.corpus.baseline import Baseline
 from routing_action.corpus.cases_file import Corpus, read_cases
 from routing_action.errors import DocumentError, ExitCode
 from routing_action.files.atomic import write_atomically
@@ -42,6 +41,7 @@ from routing_action.results.batch_folder import (
 from routing_action.results.find import list_batches
 from routing_action.results.journal import JOURNAL_FILE, Journal
 from routing_action.results.read import read_results
+from routing_action.results.records import read_records
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
 from routing_action.run.lifecycle import Ports, Stop, is_ci, new_uuid
@@ -49,6 +49,7 @@ from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
 from routing_action.run.settings import RunSettings, check_command
+from routing_action.run.trials.confirm import Confirm
 from routing_action.run.unit import Parts
 from routing_action.run.workspace.agent_home import login_secrets
 
@@ -95,10 +96,10 @@ def run_and_report(
         with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
             ports = Ports(lambda: datetime.now(UTC), new_uuid, write, observer)
             parts = Parts(folder, launcher, redactor, ports, stop)
-            baseline = _baseline(plan, settings)
+            confirm = _confirm(plan, settings)
             _import_late_modules()
             try:
-                return await run_batch(plan, settings, parts, journal, arguments, baseline, notes)
+                return await run_batch(plan, settings, parts, journal, arguments, confirm, notes)
             finally:
                 for note in launcher.close():
                     _write_error(f"routing-action: {note}")
@@ -207,11 +208,12 @@ def _launcher(
     return LiveLauncher(settings, plan.providers, hidden)
 
 
-def _baseline(plan: Plan, settings: RunSettings) -> Baseline | None:
-    """The baseline beside the cases, which says what --confirm must run again."""
-    if not settings.confirm:
-        return None
-    return read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
+def _confirm(plan: Plan, settings: RunSettings) -> Confirm:
+    """What --confirm asks for, by the baseline beside the cases and the history."""
+    if not settings.confirm.most:
+        return Confirm()
+    baseline = read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
+    return Confirm(settings.confirm, baseline, read_records(settings.confirm.history))
 
 
 def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Pair = tuple[str, str]
 """A case id and a provider's name."""
@@ -20,6 +20,10 @@ class Status(StrEnum):
     PASS = "pass"  # noqa: S105 - a status, no password
     FAIL = "fail"
     INFRA_ERROR = "infra_error"
+
+
+_DAY = r"^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$"
+Day = Annotated[str, StringConstraints(pattern=_DAY)]
 
 
 class MadeWith(BaseModel):
@@ -44,6 +48,16 @@ class MadeWith(BaseModel):
         )
 
 
+class Flaky(BaseModel):
+    """A pair that is known to pass in a share of its runs only; nobody is excused after `until`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    rate: Annotated[float, Field(ge=0.5, lt=1)]
+    until: Day
+    reason: Annotated[ShortText, Field(min_length=1)]
+
+
 class BaselineEntry(BaseModel):
     """What is expected of one pair. `reason` says why it is not simply `pass`."""
 
@@ -53,6 +67,7 @@ class BaselineEntry(BaseModel):
     allow_timeout: bool = False
     reason: ShortText = ""
     made_with: MadeWith | None = None
+    flaky: Flaky | None = None
 
 
 Baseline = Mapping[str, Mapping[str, BaselineEntry]]
@@ -64,6 +79,11 @@ def iterate_pairs(baseline: Baseline) -> Iterator[tuple[Pair, BaselineEntry]]:
     for case_id, entries in baseline.items():
         for agent, entry in entries.items():
             yield (case_id, agent), entry
+
+
+def count_passing(baseline: Baseline) -> int:
+    """The pairs that are expected to pass."""
+    return sum(entry.expected_status is Status.PASS for _, entry in iterate_pairs(baseline))
 
 
 def find_entry(baseline: Baseline, pair: Pair) -> BaselineEntry | None:

@@ -114,6 +114,9 @@ def _report_strangers(checked: BaselineToCheck, strangers: _Strangers) -> Iterat
 
 
 def _unexplained(entry: BaselineEntry) -> Iterator[tuple[str, str]]:
+    if entry.flaky and entry.expected_status is not Status.PASS:
+        status = entry.expected_status.value
+        yield "flaky-without-pass", f"flaky says how often it passes, but {status} is expected"
     if entry.reason:
         return
     if entry.allow_timeout:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from routing_action.corpus.baseline import (
     Baseline,
     BaselineEntry,
+    Flaky,
     MadeWith,
     Pair,
     Status,
@@ -181,6 +182,8 @@ def _fields(entry: BaselineEntry) -> dict[str, Any]:
         fields["reason"] = entry.reason
     if entry.made_with is not None:
         fields["made_with"] = entry.made_with.model_dump(exclude_none=True)
+    if entry.flaky is not None:
+        fields["flaky"] = entry.flaky.model_dump()
     return fields
 
 
@@ -230,23 +233,36 @@ def _locate(document: JsonText, error: ErrorDetails) -> _Fault:
     line = document.line_of(where) if where else 1
     if kind == "json_invalid" and (match := _LINE.search(error["msg"])):
         line = int(match[1])
+    model = _PARTS.get(where[2] if where[2:] else "", BaselineEntry)
     if kind == "extra_forbidden":
-        model = MadeWith if where[2:3] == ["made_with"] else BaselineEntry
         known = list(model.model_fields)
         remedy = suggest(where[-1], known, f"the fields here are {', '.join(known)}")
     elif kind == "enum":
         cause = f"unknown status {error['input']!r}, must be pass, fail or infra_error"
         remedy = suggest(error["input"], [one.value for one in Status], "write one of the three")
+    elif model in _EXAMPLES and kind in (*_OBJECTS, "missing"):
+        remedy = f"write {_EXAMPLES[model]}"
+    elif kind == "string_too_short" and model is Flaky:
+        cause, remedy = "says nothing", "write why, for reviewers"
     else:
         cause, remedy = _CAUSES.get(kind, (cause, remedy))
     return _Fault(line, name_field(where), cause, remedy)
 
 
+_PARTS: dict[str | int, type[BaseModel]] = {"made_with": MadeWith, "flaky": Flaky}
+_EXAMPLES = {
+    MadeWith: '{"cli_version": "1.2.3", "model": "NAME"}',
+    Flaky: '{"rate": 0.7, "until": "2030-01-31", "reason": "WHY"}',
+}
+_RATE = ("must be at least 0.5 and less than 1", "write the share of runs that pass, such as 0.7")
+_OBJECTS = ("dict_type", "model_type")
 _CAUSES = {
-    **dict.fromkeys(("dict_type", "model_type"), ("must be an object", _SHAPE)),
+    **dict.fromkeys(_OBJECTS, ("must be an object", _SHAPE)),
     "missing": ("is missing", "every entry says what it expects: pass, fail or infra_error"),
     "string_pattern_mismatch": ("is no date", "write it as YYYY-MM-DD"),
     "string_too_short": ("an empty name", "write a case id or the name of a provider"),
+    "float_type": ("must be a number", "write a number such as 0.7, without quotes"),
+    **dict.fromkeys(("greater_than_equal", "less_than", "finite_number"), _RATE),
     "too_short": ("names no provider", "remove the case, or declare one provider at least"),
     "json_invalid": ("holds half a character (a lone surrogate)", "write the character itself"),
 }

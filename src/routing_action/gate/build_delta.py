@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from routing_action.agents.provider import Provider
-from routing_action.corpus.baseline import find_entry
+from routing_action.corpus.baseline import Pair, count_passing
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence, find_influence
+from routing_action.evidence.chance import Record
 from routing_action.files.program import own_program
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
@@ -19,28 +19,28 @@ from routing_action.gate.edits.earlier_cases import judge_edited_cases
 from routing_action.gate.edits.find import Change
 from routing_action.gate.edits.stakes import list_skills_at_stake
 from routing_action.gate.find_baselines import Baselines
+from routing_action.gate.judging.certainty import Certainty
+from routing_action.gate.judging.describe_row import describe_row
+from routing_action.gate.judging.tree import Tree
 from routing_action.gate.left_out import describe_attempts, describe_stale, find_doubt
 from routing_action.gate.model import (
     Delta,
-    DeltaEntry,
     DeltaLeftOut,
-    DeltaProof,
     Totals,
 )
-from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow, Tree, compare
+from routing_action.gate.rules import Comparison, DeltaKind, compare
 from routing_action.results.measured import (
     MeasuredBatch,
-    MeasuredPair,
     Measurement,
-    When,
     gather,
 )
-from routing_action.results.model import MeasuredRow, notes_of_agents
+from routing_action.results.model import notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
 
 _LONGEST_PROMPT = 600
 _NOTHING = Change()
+_NO_RECORDS: Mapping[Pair, Record] = {}
 
 
 def build_delta(
@@ -56,10 +56,12 @@ def build_delta(
     program: str = RUN_PROGRAM,
     moved: Mapping[str, str] | None = None,
     last_attempt: int | None = None,
+    records: Mapping[Pair, Record] = _NO_RECORDS,
 ) -> Delta:
     """Add the batches up, compare, decide the gate, and describe it all.
 
-    `program` is how a run is started here; `moved` holds what can have changed a case.
+    `program` is how a run is started here; `moved` holds what can have changed a case; `records`
+    how often each pair passed before.
     """
     corpus_sha256 = corpus.sha256 if policy.commit else None
     measurement = gather(batches, policy.commit, corpus_sha256, policy.excused)
@@ -72,6 +74,12 @@ def build_delta(
         all_agents=policy.all_agents,
         planned=policy.planned,
         allow_infra=policy.excused,
+        certainty=Certainty(
+            policy.sequential,
+            records,
+            count_passing(baselines.deciding or {}),
+            now.date().isoformat(),
+        ),
         edited=judge_edited_cases(
             change.earlier,
             {case.case_id: case for case in corpus.cases},
@@ -122,7 +130,7 @@ def build_delta(
         skills=tuple(list_skills_at_stake(measurement.latest, comparison, change.edits)),
         prompts=_list_prompts(corpus, comparison),
         rows=tuple(
-            _entry(
+            describe_row(
                 row,
                 corpus.lines,
                 baselines,
@@ -180,83 +188,6 @@ def _shorten(prompt: str) -> str:
     """As much of a prompt as tells which one it is, on one line."""
     text = " ".join(prompt[: 4 * _LONGEST_PROMPT].split())
     return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 1]}…"
-
-
-def _entry(
-    row: DeltaRow,
-    lines: Mapping[str, int],
-    baselines: Baselines,
-    before: tuple[When, ...],
-    stale: str | None,
-) -> DeltaEntry:
-    case_id, agent = row.pair
-    told = {
-        "line": lines.get(case_id),
-        "not_alike": row.not_alike,
-        "red_before": tuple(when for when in before if isinstance(when, int)),
-        "red_in_runs": tuple(when for when in before if isinstance(when, str)),
-        "stale": stale,
-        "accepted": _is_accepted(row, baselines) or None,
-        **(_evidence(row.measured) if row.measured else {}),
-    }
-    # A field that is not given takes no memory of its own.
-    given: dict[str, Any] = {name: value for name, value in told.items() if value not in _EMPTY}
-    return DeltaEntry(
-        case_id=case_id,
-        agent=agent,
-        kind=row.kind,
-        gates=row.gates,
-        was=row.expected,
-        got=row.got,
-        why=row.why,
-        **given,
-    )
-
-
-_EMPTY = (None, "", ())
-
-
-def _is_accepted(row: DeltaRow, baselines: Baselines) -> bool:
-    """Whether the change's own baseline expects what the deciding one is red for, or not yet."""
-    entry = find_entry(baselines.current, row.pair)
-    if entry is None or row.measured is None or row.kind not in _ACCEPTABLE:
-        return False
-    is_late = row.measured.timed_out and not entry.allow_timeout
-    return entry.expected_status is row.got and not is_late
-
-
-_ACCEPTABLE = (DeltaKind.REGRESSION, DeltaKind.IMPROVEMENT)
-
-
-def _evidence(measured: MeasuredPair) -> dict[str, object]:
-    row = measured.row
-    return {
-        "failure_kind": row.failure_kind,
-        "error": row.error,
-        "missing_evidence": row.missing_evidence,
-        "disallowed_hits": row.disallowed_hits,
-        "loaded_skills": row.loaded_skills,
-        "subagent_skills": row.subagent_skills,
-        "proofs": tuple(_proofs(row)),
-        "flaky": measured.flaky,
-        "timed_out": measured.timed_out,
-        "passed": measured.passed,
-        "trials": measured.trials,
-        "measured": measured.measured if measured.measured != measured.trials else None,
-        "unit_run_id": row.unit_run_id,
-    }
-
-
-def _proofs(row: MeasuredRow) -> Iterator[DeltaProof]:
-    for token in dict.fromkeys((*row.disallowed_hits, *row.missing_evidence, *row.loaded_skills)):
-        hit = row.token_hits.get(token)
-        if hit is not None:
-            yield DeltaProof(
-                token=token,
-                tier=hit.tier,
-                source_detail=hit.source_detail,
-                proof_line=hit.proof_line,
-            )
 
 
 def _totals(measurement: Measurement) -> Totals:

@@ -23,8 +23,10 @@ from routing_action.gate.find_baselines import (
     read_baselines,
 )
 from routing_action.gate.histories import History
+from routing_action.gate.judging.settle import list_flaky, settle_test
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
+from routing_action.gate.past_runs import add_past_runs
 from routing_action.git.base_commit import BaseCommit
 from routing_action.results.find import (
     find_result_files,
@@ -32,8 +34,10 @@ from routing_action.results.find import (
     read_unmeasured,
     split_attempts,
 )
+from routing_action.results.history import History as PastRuns
 from routing_action.results.measured import MeasuredBatch, keep_newest
 from routing_action.results.read import read_batches, read_results
+from routing_action.results.records import sum_recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,8 @@ class Judgement:
     which tell what a case loads. `agents` are all that are known; `templates` is the folder of the
     reports' templates; `since` is the commit before the change, where another one decides, or none.
     `other_runs` measured the same change: of each pair the newest results count. Their caller has
-    checked the files, and that they are of the commit that is judged.
+    checked the files, and that they are of the commit that is judged. `past` is what runs on the
+    default branch measured.
     """
 
     folders: tuple[Path, ...] = ()
@@ -73,6 +78,7 @@ class Judgement:
     templates: str = ""
     since: str = ""
     other_runs: tuple[OtherRun, ...] = ()
+    past: PastRuns = field(default_factory=PastRuns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,8 @@ def judge(
     baselines = read_baselines(request, root, history)
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
+    policy, told = settle_test(asked.policy, batches)
+    flaky = list_flaky(baselines.deciding or {}, policy.sequential)
     named = _name_files(asked, request.path, corpus, batches)
     # The checked-in files are judged for whoever works on them: nothing is edited.
     is_change = not (baselines.commit is None and asked.policy.commit is None)
@@ -131,7 +139,7 @@ def judge(
         baselines,
         corpus,
         unmeasured=unmeasured,
-        policy=asked.policy,
+        policy=policy,
         now=now,
         change=read_change(
             root,
@@ -149,8 +157,10 @@ def judge(
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
+        records=sum_recent(asked.past),
     )
-    delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
+    delta = delta.model_copy(update={"notes": (*delta.notes, *told, *flaky, *damaged)})
+    delta = add_past_runs(delta, asked.past.lines)
     return Judged(delta, tuple(batches), place.cases)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from routing_action.corpus.baseline import Pair, Status
+from routing_action.evidence.chance_sequence import Sequential
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow
 from routing_action.gate.wording import count, name_few
 from routing_action.results.measured import MEASURED_FLOOR
@@ -30,6 +31,8 @@ class Policy:
     not taken for removed. `commit` is the one that the results must be of. `by_change`: the plan
     left out what the change cannot move, which the gate then looks up by itself. `planned` are
     the pairs of the plan, which must have results. `allow_infra` are agents that may break.
+    `sequential` is the test against each pair's own rate; None: the majority of its trials decides,
+    or at a desk, unless `by_majority` asks for it, what the results were run by.
     """
 
     fail_on_infra: bool = False
@@ -41,6 +44,8 @@ class Policy:
     by_change: bool = False
     planned: frozenset[Pair] = frozenset()
     allow_infra: tuple[str, ...] = ()
+    sequential: Sequential | None = None
+    by_majority: bool = False
 
     @property
     def excused(self) -> frozenset[str]:
@@ -61,6 +66,7 @@ _NOUNS = {
     DeltaKind.UNDECLARED: ("pair has no baseline entry", "pairs have no baseline entry"),
     DeltaKind.REMOVED: ("pair was removed only in part", "pairs were removed only in part"),
     DeltaKind.REGRESSION: ("regression", "regressions"),
+    DeltaKind.EXPIRED: ("flaky entry past its date", "flaky entries past their dates"),
     DeltaKind.CASE_EDITED: (
         "edited case does not pass as it was",
         "edited cases do not pass as they were",

@@ -190,10 +190,16 @@ def _strictest(found: Sequence[Baseline]) -> Baseline:
         for (case_id, agent), entry in iterate_pairs(baseline):
             own = merged.setdefault(case_id, {})
             both = (own.get(agent, entry), entry)
-            own[agent] = max(
-                both, key=lambda one: (_DEMAND[one.expected_status], not one.allow_timeout)
-            )
+            own[agent] = max(both, key=_rank_demand)
     return merged
+
+
+def _rank_demand(entry: BaselineEntry) -> tuple[float | str | bool, ...]:
+    """The more, the more it asks; of two flaky ones the higher rate, then the earlier end."""
+    flaky = entry.flaky
+    rate = flaky.rate if flaky else 1.0
+    days = -int(flaky.until.replace("-", "")) if flaky else 0
+    return _DEMAND[entry.expected_status], not entry.allow_timeout, rate, days
 
 
 def read_earlier_cases(

@@ -9,11 +9,21 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.influences import Influence
+from routing_action.evidence.chance_sequence import Finding
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.rules import DeltaKind
 from routing_action.results.model import Commit, Count, Timestamp
 
 DELTA_SCHEMA_VERSION = 1
+
+FindingWord = Literal["worse", "same", "not proven", "open", "no rate"]
+FINDINGS: dict[Finding, FindingWord] = {
+    Finding.WORSE: "worse",
+    Finding.SAME: "same",
+    Finding.NOT_PROVEN: "not proven",
+    Finding.OPEN: "open",
+    Finding.NO_RATE: "no rate",
+}
 
 
 class _Model(BaseModel):
@@ -63,6 +73,23 @@ MOST_PAST_RUNS = 30
 PastRun = tuple[Count, Annotated[int, Field(ge=0, le=10_000)]]
 
 
+class DeltaChance(_Model):
+    """What the test of a pair against its own rate found: `failed` of the `measured` trials failed.
+
+    `before_passes` of `before_trials` passed in its history; `declared_rate` is that of its
+    baseline entry, which counts in place of them. An unchanged pair does the same, or worse, with
+    probability `odds`. Where the finding is `open` or `no rate` the majority of the trials decides.
+    """
+
+    finding: FindingWord
+    failed: Count
+    measured: Count
+    before_passes: Count = 0
+    before_trials: Count = 0
+    declared_rate: Annotated[float, Field(gt=0, lt=1)] | None = None
+    odds: Annotated[float, Field(ge=0, le=1)]
+
+
 class DeltaEntry(_Model):
     """One row: `was` is what the deciding baseline expects, `got` what was measured.
 
@@ -71,7 +98,8 @@ class DeltaEntry(_Model):
     expects `got`, which counts once it is merged. `red_before` are earlier attempts of the run at
     which the pair was red, `red_in_runs` the ids of other runs. `stale` says what changed since it
     was measured, "" where nothing did. `history` are the last runs on the default branch, the
-    oldest first: how many of how many measured trials passed.
+    oldest first: how many of how many measured trials passed. `chance` is there where a pair was
+    tested against its rate.
     """
 
     case_id: str
@@ -95,6 +123,7 @@ class DeltaEntry(_Model):
     passed: Count | None = None
     trials: Count | None = None
     measured: Count | None = None
+    chance: DeltaChance | None = None
     accepted: bool = False
     unit_run_id: str | None = None
     red_before: tuple[Count, ...] = ()

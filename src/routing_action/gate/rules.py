@@ -7,7 +7,6 @@ which can only declare new pairs. Source of the rules: docs/explanation/gate.md.
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -20,8 +19,9 @@ from routing_action.corpus.baseline import (
     find_entry,
     iterate_pairs,
 )
-from routing_action.files.program import own_program
-from routing_action.gate.edited_case import EditedCase
+from routing_action.evidence.chance_sequence import Finding
+from routing_action.gate.judging.certainty import Chance
+from routing_action.gate.judging.tree import Tree, find_dropped, find_removal, find_silent
 from routing_action.results.measured import MeasuredPair, Measurement, When
 
 
@@ -32,8 +32,10 @@ class DeltaKind(StrEnum):
     UNDECLARED = "UNDECLARED"
     REMOVED = "REMOVED"
     REGRESSION = "REGRESSION"
+    EXPIRED = "EXPIRED"
     CASE_EDITED = "CASE EDITED"
     NEW = "NEW"
+    NOT_PROVEN = "NOT PROVEN"
     INFRA = "INFRA"
     CHANGED = "CHANGED"
     IMPROVEMENT = "IMPROVEMENT"
@@ -53,33 +55,12 @@ _TABLE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """What the working tree holds: its case ids and its baseline.
-
-    `providers` are those that were asked for explicitly; None where the run itself decides.
-    `partial`: they are a choice for this once, so the others are not gone. `all_agents`: where none
-    were asked for, those of the deciding baseline must have results, as must all `planned` pairs.
-    `unmeasured` maps a provider that could not be measured to the reason; `edited` are the cases
-    whose judgement the change edits. What `allow_infra` could not measure is no regression.
-    """
-
-    case_ids: frozenset[str]
-    baseline: Baseline
-    providers: frozenset[str] | None = None
-    unmeasured: dict[str, str] = field(default_factory=dict)
-    partial: bool = False
-    all_agents: bool = False
-    edited: Mapping[str, EditedCase] = field(default_factory=dict)
-    planned: frozenset[Pair] = frozenset()
-    allow_infra: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class DeltaRow:
     """One pair of the delta.
 
     `gates`: this row alone makes the gate red. `expected` is what the deciding baseline says,
-    `got` what was measured; None where there is none. `why` is a sentence for people.
+    `got` what was measured; None where there is none. `why` is a sentence for people. `chance` is
+    there where more than the majority of the trials decides.
     """
 
     pair: Pair
@@ -89,6 +70,7 @@ class DeltaRow:
     got: Status | None
     why: str
     measured: MeasuredPair | None = None
+    chance: Chance | None = None
     not_alike: tuple[str, ...] = ()
 
     @property
@@ -119,7 +101,7 @@ def compare(measurement: Measurement, ref: Baseline | None, tree: Tree) -> Compa
     """
     deciding: Baseline = ref or {}
     seen = measurement.pairs.keys() | measurement.lost | tree.planned
-    silent = _find_silent(seen, measurement, tree) | _find_dropped(deciding, measurement, tree)
+    silent = find_silent(seen, measurement, tree) | find_dropped(deciding, measurement, tree)
     judged: list[DeltaRow] = []
     for _, pairs in itertools.groupby(sorted(seen | silent), key=lambda pair: pair[0]):
         judged += _name_the_broken([_judge(pair, deciding, measurement, tree) for pair in pairs])
@@ -153,23 +135,6 @@ def _find_left_out(
     return (known | set(itertools.product(strange, measurement.agents))) - judged
 
 
-def _find_silent(seen: Iterable[Pair], measurement: Measurement, tree: Tree) -> set[Pair]:
-    """The pairs of asked providers of which no leg reported at all, or only why it could not."""
-    asked = tree.unmeasured if tree.providers is None else tree.providers
-    silent = [agent for agent in asked if agent not in measurement.agents]
-    cases = {case_id for case_id, _ in seen} if silent else set()
-    return set(itertools.product(cases or tree.case_ids, silent))
-
-
-def _find_dropped(ref: Baseline, measurement: Measurement, tree: Tree) -> set[Pair]:
-    """The pairs of agents that the merge base's baseline knows and that nobody measured."""
-    if not tree.all_agents or tree.providers is not None or not measurement.agents:
-        return set()
-    known = {*measurement.agents, *tree.unmeasured}
-    pairs = (pair for pair, _ in iterate_pairs(ref) if pair[0] in tree.case_ids)
-    return {pair for pair in pairs if pair[1] not in known}
-
-
 def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> DeltaRow:
     """A pair by its entry at the merge base, and what the tree declares of it."""
     measured = measurement.pairs.get(pair)
@@ -177,14 +142,19 @@ def _judge(pair: Pair, ref: Baseline, measurement: Measurement, tree: Tree) -> D
     entry = find_entry(ref, pair)
     expects = entry or find_entry(tree.baseline, pair)
     made_with = entry.made_with if entry and kind is not DeltaKind.REMOVED else None
+    chance = None
+    if entry and measured and kind in _WEIGHED:
+        chance = _weigh(entry, measured, tree)
+    got = measured.status if measured else None
     return DeltaRow(
         pair=pair,
         kind=kind,
         gates=gates,
         expected=expects.expected_status if expects else None,
-        got=measured.status if measured else None,
+        got=_COMES_TO.get(chance.finding, got) if chance else got,
         why=why,
         measured=measured,
+        chance=chance,
         not_alike=(
             made_with.differences(measured.row.cli_version, measured.row.model)
             if made_with and measured
@@ -209,14 +179,49 @@ def _decide(
     if declared is None and pair[0] in tree.case_ids:
         why = "its baseline entry was removed while the case still exists; put the entry back"
         return DeltaKind.REMOVED, True, why
+    return _decide_known(entry, declared, measured, tree)
+
+
+def _decide_known(
+    entry: BaselineEntry, declared: BaselineEntry | None, measured: MeasuredPair, tree: Tree
+) -> tuple[DeltaKind, bool, str]:
+    """A pair that the merge base knows is held to its entry there."""
+    certainty = tree.certainty
+    # A change that renews or removes what is over can be merged: it is in view.
+    own = declared.flaky if declared else None
+    if entry.flaky and certainty.has_ended(entry.flaky) and certainty.has_ended(own):
+        return DeltaKind.EXPIRED, True, _EXPIRED.format(entry.flaky.until)
+    chance = _weigh(entry, measured, tree)
+    if chance is not None and chance.finding in _FINDINGS:
+        kind, why = _FINDINGS[chance.finding]
+        return kind, kind is DeltaKind.REGRESSION, why
     kind, why = _table(entry, measured, tree)
-    edit = tree.edited.get(pair[0])
+    edit = tree.edited.get(measured.pair[0])
     if edit is not None and kind in _QUIET:
-        gates, why = edit.judge(pair[1], entry.expected_status, why)
+        gates, why = edit.judge(measured.pair[1], entry.expected_status, why)
         return DeltaKind.CASE_EDITED, gates, why
     return kind, kind is DeltaKind.REGRESSION, why
 
 
+def _weigh(entry: BaselineEntry, measured: MeasuredPair, tree: Tree) -> Chance | None:
+    """What the trials of a known pair prove; None where their majority decides alone.
+
+    An edited case has no rate of its own yet.
+    """
+    return None if measured.pair[0] in tree.edited else tree.certainty.weigh(entry, measured)
+
+
+_FINDINGS = {
+    Finding.WORSE: (DeltaKind.REGRESSION, "expected pass, and fails more often than before"),
+    Finding.NOT_PROVEN: (DeltaKind.NOT_PROVEN, "expected pass; that it got worse is not proven"),
+    Finding.SAME: (DeltaKind.OK, "expected pass; it fails no more often than before"),
+}
+_COMES_TO = {Finding.WORSE: Status.FAIL, Finding.SAME: Status.PASS}
+_WEIGHED = (DeltaKind.REGRESSION, DeltaKind.NOT_PROVEN, DeltaKind.OK)
+_EXPIRED = (
+    "its baseline entry was flaky until {}, which is over; measure it, then give it a later "
+    "`until`, or remove `flaky`"
+)
 _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 """The words that an edit of the case may have brought about."""
 
@@ -261,32 +266,11 @@ def _removed(unseen: Iterable[Pair], ref: Baseline, tree: Tree) -> Iterator[Delt
     """
     kept = {agent for entries in tree.baseline.values() for agent in entries}
     for pair in unseen:
-        reason = _removal(pair, tree, kept)
+        reason = find_removal(pair, tree, kept)
         if reason is not None:
             why, gates = reason
             expected = ref[pair[0]][pair[1]].expected_status
             yield DeltaRow(pair, DeltaKind.REMOVED, gates, expected, None, why)
-
-
-def _removal(pair: Pair, tree: Tree, kept: set[str]) -> tuple[str, bool] | None:
-    """Why a pair counts as removed, and whether that is red; None where it still stands."""
-    case_id, agent = pair
-    declared = find_entry(tree.baseline, pair) is not None
-    if case_id not in tree.case_ids:
-        if declared:
-            return "the case was removed but its baseline entry stayed; remove both or none", True
-        return "the case and its baseline entry were removed", False
-    if tree.providers is not None and not tree.partial and agent not in tree.providers:
-        if agent in kept:
-            why = (
-                f"{agent} is not asked for but has baseline entries; measure it again, or remove "
-                f"them all: `{own_program()} baseline update --prune-agents {shlex.quote(agent)}`"
-            )
-            return why, True
-        return f"{agent} was removed with all its baseline entries", False
-    if not declared:
-        return "its baseline entry was removed while the case still exists; put it back", True
-    return None
 
 
 def _name_the_broken(rows: Sequence[DeltaRow]) -> Iterator[DeltaRow]:

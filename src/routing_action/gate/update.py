@@ -151,9 +151,11 @@ def _lower(entry: BaselineEntry, measured: MeasuredPair, wishes: Wishes) -> Step
             Sign.REJECTED,
             f'{what}; lower it with --accept-regression --reason "WHY"',
         )
+    status = _lowered(entry, measured)
     changed = entry.model_copy(
         update={
-            "expected_status": _lowered(entry, measured),
+            "expected_status": status,
+            "flaky": entry.flaky if status is Status.PASS else None,
             "allow_timeout": entry.allow_timeout or measured.timed_out,
             "reason": wishes.reason,
             "made_with": _made_with(measured, wishes, entry.made_with),

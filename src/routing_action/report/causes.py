@@ -55,7 +55,7 @@ def find_shared_cause(delta: Delta, row: DeltaEntry) -> str:
     if row.timed_out and row.got is Status.FAIL:
         late = ("timed out", row.kind, row.agent, str(row.accepted), *row.disallowed_hits)
         return "\n".join(late)
-    is_read_alone = row.flaky or row.was_red or (row.gates and row.got is Status.FAIL)
+    is_read_alone = row.flaky or row.was_red or row.chance or (row.gates and row.got is Status.FAIL)
     if is_read_alone and row.kind is not DeltaKind.UNDECLARED:
         return ""
     words = (row.kind, row.got or "", row.failure_kind or "", say(describe_cause(row)))

@@ -5,14 +5,16 @@ A sentence is a tuple of pieces, so that each view can make safe, and set apart,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, skill_key
+from routing_action.evidence.chance_sequence import PRIOR
 from routing_action.gate.left_out import name_times
-from routing_action.gate.model import Delta, DeltaEntry, DeltaProof, DeltaSkill
+from routing_action.gate.model import Delta, DeltaChance, DeltaEntry, DeltaProof, DeltaSkill
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.escape import cut, printable
 
@@ -148,7 +150,7 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
 
 
 def describe_trials(row: DeltaEntry) -> str:
-    """`failed 3 of 3`, `failed 1 of 1: measured once`, `flaky: 1 of 3 passed`.
+    """`failed 3 of 3`, `failed 1 of 1: measured once`, `flaky: 1 of 3 passed`, or by its chance.
 
     "" where a single trial passed or none counts.
     """
@@ -158,12 +160,40 @@ def describe_trials(row: DeltaEntry) -> str:
     is_measured = row.got in (Status.PASS, Status.FAIL) and measured
     if not is_measured or (row.got is Status.PASS and trials == 1):
         return ""
+    if row.chance is not None:
+        return f"{describe_chance(row.chance)}{lost}"
     if row.flaky:
         return f"flaky: {passed} of {measured} passed{lost}"
     if row.got is Status.PASS:
         return f"passed {passed} of {measured}{lost}"
     once = ": measured once" if measured == 1 else ""
     return f"failed {measured - passed} of {measured}{once}{lost}"
+
+
+def describe_chance(chance: DeltaChance) -> str:
+    """`failed 4 of 4; before: 29 of 30; an unchanged pair does this once in 160,000 runs`."""
+    if chance.declared_rate is not None:
+        before = f"declared to pass {chance.declared_rate:.0%} of runs"
+    elif chance.before_trials:
+        before = f"before: {chance.before_passes} of {chance.before_trials}"
+    else:
+        before = f"before: not known, taken as {PRIOR.rate:.0%}"
+    open_ = {"open": "; not run to a decision", "no rate": "; passes too seldom to be tested"}
+    return (
+        f"failed {chance.failed} of {chance.measured}; {before}; an unchanged pair does this "
+        f"{describe_odds(chance.odds)}{open_.get(chance.finding, '')}"
+    )
+
+
+def describe_odds(odds: float) -> str:
+    """`once in 160,000 runs`, of two digits that count."""
+    if odds > 0.5:
+        return "in most runs"
+    if odds < 1e-9:
+        return "less than once in 1,000,000,000 runs"
+    runs = 1 / odds
+    digits = max(0, math.floor(math.log10(runs)) - 1)
+    return f"once in {round(runs, -digits):,.0f} runs"
 
 
 def describe_before(row: DeltaEntry) -> str:

@@ -40,7 +40,10 @@ When: TypeAlias = int | str
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPair:
-    """The verdict of a pair over its trials; `row` is the trial that explains it."""
+    """The verdict of a pair over its trials; `row` is the trial that explains it.
+
+    `each` holds of every trial, in their order, its status and whether it timed out.
+    """
 
     pair: Pair
     status: Status
@@ -49,6 +52,15 @@ class MeasuredPair:
     measured: int
     trials: int
     row: MeasuredRow
+    each: tuple[tuple[Status, bool], ...] = ()
+
+    def list_failed(self, *, allow_timeout: bool) -> tuple[bool, ...]:
+        """Of each trial that was measured, in order, whether it failed."""
+        return tuple(
+            status is Status.FAIL or (late and not allow_timeout)
+            for status, late in self.each
+            if status is not Status.INFRA_ERROR
+        )
 
     @property
     def flaky(self) -> bool:
@@ -114,7 +126,7 @@ def gather(
         owners = {**dict.fromkeys(own, batch.file), **owners}
     agents = {agent: batch.options for batch in latest for agent in batch.options.agents}
     return Measurement(
-        pairs={pair: _sum_up(pair, rows) for pair, rows in trials.items()},
+        pairs={pair: sum_up(pair, rows) for pair, rows in trials.items()},
         lost=frozenset(
             (case_id, agent)
             for batch in latest
@@ -230,7 +242,7 @@ def _sum_up_earlier(superseded: Sequence[MeasuredBatch]) -> dict[Pair, dict[When
     earlier: dict[Pair, dict[When, MeasuredPair]] = {}
     for batch in superseded:
         for pair, rows in _group(batch).items():
-            earlier.setdefault(pair, {})[batch.run or batch.attempt] = _sum_up(pair, rows)
+            earlier.setdefault(pair, {})[batch.run or batch.attempt] = sum_up(pair, rows)
     return earlier
 
 
@@ -268,7 +280,8 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
     return (int(place), int(count)) if 1 <= int(place) <= int(count) <= 256 else None
 
 
-def _sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
+def sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
+    """What the trials of a pair, at least one, come to."""
     status, passed, measured = judge_trials([row.status for row in trials])
     return MeasuredPair(
         pair=pair,
@@ -278,4 +291,7 @@ def _sum_up(pair: Pair, trials: Sequence[MeasuredRow]) -> MeasuredPair:
         measured=measured,
         trials=len(trials),
         row=next((row for row in trials if row.status is status), trials[0]),
+        each=tuple(
+            (row.status, row.timed_out) for row in sorted(trials, key=lambda row: row.trial)
+        ),
     )

@@ -171,6 +171,10 @@ class Options(_Model):
     template_files: tuple[str, ...] = ()
     corpus_sha256: Sha256
     trials: Annotated[int, Field(ge=1)]
+    confirm: Count | Literal["auto"] = 0
+    detect: Annotated[float, Field(gt=0, lt=1)] | None = None
+    false_alarm: Annotated[float, Field(gt=0, lt=1)] | None = None
+    max_confirm: Annotated[int, Field(ge=1)] | None = None
     timeout_seconds: Annotated[float, Field(gt=0)]
     idle_timeout_seconds: Annotated[float, Field(gt=0)] | None = None
     provider_timeouts: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)

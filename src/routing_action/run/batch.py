@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from routing_action.agents.provider import template_variable
-from routing_action.corpus.baseline import Baseline, Status
+from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
@@ -33,13 +33,14 @@ from routing_action.run.preflight import describe_obstacles, look_ahead
 from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
-from routing_action.run.rounds import Rounds, units_to_confirm
+from routing_action.run.rounds import Rounds
 from routing_action.run.settings import (
     RunSettings,
     agent_templates,
     find_template_files,
     missing_record_flag,
 )
+from routing_action.run.trials.confirm import Confirm
 from routing_action.run.unit import Parts, UnitRunner
 
 
@@ -59,14 +60,14 @@ async def run_batch(
     parts: Parts,
     journal: Journal,
     arguments: tuple[str, ...],
-    baseline: Baseline | None = None,
+    confirm: Confirm | None = None,
     notes: Sequence[str] = (),
 ) -> Batch:
     """Run every unit that the journal does not know to have ended.
 
     What ended is written even where the batch was interrupted: at once when it is, and again
     when the running units are gone. `arguments` are those of `run` that repeat the batch;
-    `baseline` says which pairs `--confirm` runs again; `notes` are said at the start.
+    `confirm` says which pairs run again; `notes` are said at the start.
     """
     folder, ports, earlier = parts.folder, parts.ports, journal.earlier
     batch_run_id = earlier.header.batch_run_id if earlier else folder.path.name
@@ -107,7 +108,7 @@ async def run_batch(
             journal.begin(_header(batch_run_id, plan, runner, options, arguments))
         else:
             journal.resume(format_time(ports.now()))
-        await _measure(rounds, plan, settings, baseline, brakes)
+        await _measure(rounds, plan, confirm or Confirm(), brakes)
     finally:
         early.cancel()
         results = write()
@@ -125,19 +126,19 @@ def _not_ended(plan: Plan, journal: Journal) -> list[Unit]:
     return [one for one in plan.units if (one.agent, one.case.case_id, one.trial) not in ended]
 
 
-async def _measure(
-    rounds: Rounds, plan: Plan, settings: RunSettings, baseline: Baseline | None, brakes: Brakes
-) -> None:
+async def _measure(rounds: Rounds, plan: Plan, confirm: Confirm, brakes: Brakes) -> None:
     """Run all units, and those again that `--confirm` asks for; HarnessError where any is left.
 
     A process that outlives its unit and our signals could still write results of its own.
     """
     there = find_orphans() or frozenset()
-    await rounds.run(plan.units)
-    if settings.confirm and baseline is not None and rounds.complete:
-        # Without what an earlier life ran again, so that a resumed batch decides the same.
-        first = [row for row in rounds.ended if row.trial <= plan.selection.trials]
-        again = units_to_confirm(first, plan.units, baseline, settings.confirm, brakes.stopped)
+    units = list(plan.units)
+    await rounds.run(units)
+    for _ in range(confirm.asked.waves):
+        again = confirm.next_units(rounds.measured, units, brakes.stopped)
+        if not (again and rounds.complete):
+            break
+        units += again
         await rounds.run(again)
     if end_orphans(there):
         raise HarnessError(
@@ -261,7 +262,7 @@ def _count(pairs: Sequence[PairSummary]) -> str:
 
 
 def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
-    selection, spaces = plan.selection, settings.workspaces
+    selection, spaces, test = plan.selection, settings.workspaces, settings.confirm.sequential
     templates = agent_templates(selection.agents, settings.environ)
     return Options(
         agents=selection.agents,
@@ -291,6 +292,8 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         workspace="shared" if spaces.shared else "isolated",
         replay=str(settings.replay.folder) if settings.replay else None,
         fail_on_infra=settings.fail_on_infra,
+        confirm="auto" if test else settings.confirm.count,
+        **(asdict(test) if test else {}),
         **asdict(settings.job),
         **{**asdict(settings.limits), "provider_lanes": bounds.rooms},
     )

@@ -174,7 +174,7 @@ def check_same(journal: Journal, plan: Plan, settings: RunSettings, redactor: Re
                 f"AGENT_{agent.upper()}_TEMPLATE is not what it was when the batch was started",
                 remedy=f"set it to {then!r} ('' is unset), {_NEW_BATCH}",
             )
-    _check_units(journal.earlier, journal.path, plan, settings.confirm)
+    _check_units(journal.earlier, journal.path, plan, settings.confirm.most)
 
 
 def _check_units(earlier: EarlierRun, path: Path, plan: Plan, confirm: int) -> None:

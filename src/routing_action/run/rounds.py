@@ -1,4 +1,4 @@
-"""Runs the units of a batch side by side, in one or two rounds, and keeps the rows that ended.
+"""Runs the units of a batch side by side, in rounds, and keeps the rows that ended.
 
 A unit is tried again only where its service asked for fewer calls; docs/how-to/
 throttling-and-lanes.md, 'Throttling', is the source of that rule.
@@ -7,15 +7,15 @@ throttling-and-lanes.md, 'Throttling', is the source of that rule.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
-from routing_action.corpus.baseline import Baseline, Status, find_entry
+from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import LONGEST_PAUSE, EndedBy, Reading
 from routing_action.results.journal import Journal
-from routing_action.results.model import PairSummary, UnitResult, UsageTotals, summarise_pairs
+from routing_action.results.model import UnitResult, UsageTotals
 from routing_action.run.preflight import Obstacle
 from routing_action.run.unit import UnitRunner
 
@@ -49,6 +49,11 @@ class Rounds:
     def ended(self) -> list[UnitResult]:
         """The rows so far, those of the journal too, in case-then-provider order."""
         return in_order([*self._rows.values(), *self._earlier.values()], self._units)
+
+    @property
+    def measured(self) -> list[UnitResult]:
+        """The rows of the units that were asked for, in the same order."""
+        return in_order([*self._rows.values()], self._units)
 
     @property
     def complete(self) -> bool:
@@ -242,43 +247,3 @@ def merge_attempts(last: UnitResult, earlier: Sequence[UnitResult]) -> UnitResul
 def _add(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-# ---- confirming
-
-
-def units_to_confirm(
-    rows: Sequence[UnitResult],
-    units: Sequence[Unit],
-    baseline: Baseline,
-    count: int,
-    stopped: Collection[str] = (),
-) -> list[Unit]:
-    """`count` more trials of each pair that the baseline expects to pass and that did not.
-
-    A timeout that its entry does not allow counts too. Not repeated are pairs that were not run at
-    all, or whose output can show no load, and those of `stopped` agents: the cause is known.
-    The trials are numbered from the last one on.
-    """
-    last = {(unit.case.case_id, unit.agent): unit for unit in units}
-    again = [
-        (last[pair.case_id, pair.agent], step)
-        for pair in summarise_pairs(rows)
-        if pair.agent not in stopped and _would_regress(pair, rows, baseline)
-        for step in range(1, count + 1)
-    ]
-    return [
-        Unit(len(units) + place, unit.agent, unit.case, unit.trial + step)
-        for place, (unit, step) in enumerate(again)
-    ]
-
-
-def _would_regress(pair: PairSummary, rows: Sequence[UnitResult], baseline: Baseline) -> bool:
-    entry = find_entry(baseline, (pair.case_id, pair.agent))
-    if entry is None or entry.expected_status is not Status.PASS:
-        return False
-    own = [row for row in rows if (row.case_id, row.agent) == (pair.case_id, pair.agent)]
-    if all(row.outcome in (Outcome.NOT_RUN, Outcome.NOT_MEASURABLE) for row in own):
-        return False  # what kept it from running still does
-    late = any(row.timed_out for row in own)
-    return pair.status is not Status.PASS or (late and not entry.allow_timeout)

@@ -24,6 +24,7 @@ from routing_action.corpus.units import (
 from routing_action.errors import UsageError
 from routing_action.git.changes import list_tree
 from routing_action.git.command import find_work_tree, resolve
+from routing_action.run.trials.confirm import Confirming
 
 MAX_PARALLEL_LIMIT = 256
 PROMPT, MODEL = "{prompt}", "{model}"
@@ -117,7 +118,7 @@ class RunSettings:
     provider_models: Mapping[str, str] = field(default_factory=dict)
     count_subagents: bool = True
     stop_early: bool = False
-    confirm: int = 0
+    confirm: Confirming = field(default_factory=Confirming)
     fail_on_infra: bool = False
     commit: str | None = None
     uncommitted: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.corpus.baseline import BaselineEntry, MadeWith, Status
+from routing_action.corpus.baseline import BaselineEntry, Flaky, MadeWith, Status
 from routing_action.errors import DocumentError
 from routing_action.files.json_text import JsonText
 from routing_action.gate.baselines import (
@@ -77,6 +77,56 @@ BAD_FILES = {
         '{"a": {"x": {"expected_status": "pass", "allow_timeout": "true"}}}',
         "field a.x.allow_timeout: must be true or false",
         "without quotes",
+    ),
+    "flaky as number": (
+        '{"a": {"x": {"expected_status": "pass", "flaky": 0.7}}}',
+        "field a.x.flaky: must be an object",
+        '"until": "2030-01-31"',
+    ),
+    "flaky without a date": (
+        '{"a": {"x": {"expected_status": "pass", "flaky": {"rate": 0.7, "reason": "x"}}}}',
+        "field a.x.flaky.until: is missing",
+        '"until": "2030-01-31"',
+    ),
+    "flaky without a reason": (
+        (
+            '{"a": {"x": {"expected_status": "pass", "flaky":\n'
+            '{"rate": 0.7, "until": "2027-03-01", "reason": " "}}}}'
+        ),
+        "2: field a.x.flaky.reason: says nothing",
+        "for reviewers",
+    ),
+    "flaky on no day": (
+        (
+            '{"a": {"x": {"expected_status": "pass", "flaky": '
+            '{"rate": 0.7, "until": "2027-13-01", "reason": "x"}}}}'
+        ),
+        "field a.x.flaky.until: is no date",
+        "YYYY-MM-DD",
+    ),
+    "flaky at a rate that is none": (
+        (
+            '{"a": {"x": {"expected_status": "pass", "flaky": '
+            '{"rate": 0.2, "until": "2027-03-01", "reason": "x"}}}}'
+        ),
+        "field a.x.flaky.rate: must be at least 0.5 and less than 1",
+        "such as 0.7",
+    ),
+    "flaky at a rate in quotes": (
+        (
+            '{"a": {"x": {"expected_status": "pass", "flaky": '
+            '{"rate": "0.7", "until": "2027-03-01", "reason": "x"}}}}'
+        ),
+        "field a.x.flaky.rate: must be a number",
+        "without quotes",
+    ),
+    "flaky with a strange field": (
+        (
+            '{"a": {"x": {"expected_status": "pass", "flaky": '
+            '{"rates": 0.7, "until": "2027-03-01", "reason": "x"}}}}'
+        ),
+        "field a.x.flaky.rates: unknown field",
+        "did you mean rate?",
     ),
     "reason as list": (
         '{"a": {"x": {"expected_status": "pass", "reason": []}}}',
@@ -258,6 +308,7 @@ ENTRIES = st.builds(
     allow_timeout=st.booleans(),
     reason=TEXTS,
     made_with=st.none() | MADE_WITH,
+    flaky=st.none() | st.just(Flaky(rate=0.7, until="2027-03-01", reason="why")),
 )
 BASELINES = st.dictionaries(
     NAMES, st.dictionaries(NAMES, ENTRIES, min_size=1, max_size=3), max_size=4

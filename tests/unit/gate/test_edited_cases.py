@@ -7,7 +7,8 @@ import pytest
 from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion, Policy, decide_gate
 from routing_action.gate.edited_case import EditedCase
-from routing_action.gate.rules import DeltaKind, DeltaRow, Tree, compare
+from routing_action.gate.judging.tree import Tree
+from routing_action.gate.rules import DeltaKind, DeltaRow, compare
 from routing_action.results.measured import gather
 from tests.support.measured import Word, batch, expect, only, row
 

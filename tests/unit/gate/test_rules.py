@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from routing_action.corpus.baseline import BaselineEntry, MadeWith
 from routing_action.gate.conclusion import Conclusion, Gate, Policy, decide_gate
-from routing_action.gate.rules import DeltaKind, Tree, compare
+from routing_action.gate.judging.tree import Tree
+from routing_action.gate.rules import DeltaKind, compare
 from routing_action.results.measured import gather
 from tests.support.measured import Entries, Word, batch, expect, judge, only, row
 

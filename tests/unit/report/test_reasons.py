@@ -8,7 +8,7 @@ import pytest
 
 from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
-from routing_action.gate.model import DeltaEntry
+from routing_action.gate.model import DeltaChance, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.report.reasons import (
     describe_cause,
@@ -18,6 +18,7 @@ from routing_action.report.reasons import (
     say,
 )
 from routing_action.report.remedies import find_fix
+from routing_action.report.suspects import is_probably_noise
 from tests.rendering.samples import PROMPT, SKILLS, entry, make, regression
 
 WANTED = "writing-release-notes"
@@ -82,6 +83,57 @@ def test_a_cause_is_one_plain_sentence(fields: dict[str, Any], sentence: str) ->
 def test_trials_tell_whether_it_is_chance(fields: dict[str, Any], text: str) -> None:
     """Those that `--confirm` added count as all others do."""
     assert describe_trials(failed(**fields)) == text
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            {"finding": "worse", "before_passes": 29, "before_trials": 30, "odds": 1 / 161_290},
+            "failed 4 of 4; before: 29 of 30; an unchanged pair does this once in 160,000 runs",
+        ),
+        (
+            {"finding": "not proven", "failed": 1, "declared_rate": 0.7, "odds": 0.76},
+            "failed 1 of 4; declared to pass 70% of runs; an unchanged pair does this in most runs",
+        ),
+        (
+            {"finding": "open", "odds": 0.21},
+            (
+                "failed 4 of 4; before: not known, taken as 95%; an unchanged pair does this "
+                "once in 5 runs; not run to a decision"
+            ),
+        ),
+        (
+            {"finding": "no rate", "before_passes": 1, "before_trials": 9, "odds": 0.011},
+            (
+                "failed 4 of 4; before: 1 of 9; an unchanged pair does this once in 91 runs; "
+                "passes too seldom to be tested"
+            ),
+        ),
+        (
+            {"finding": "worse", "before_passes": 99, "before_trials": 99, "odds": 1e-12},
+            (
+                "failed 4 of 4; before: 99 of 99; an unchanged pair does this less than once in "
+                "1,000,000,000 runs"
+            ),
+        ),
+    ],
+)
+def test_a_pair_that_was_tested_says_how_rare_that_is(fields: dict[str, Any], text: str) -> None:
+    """A person can see how sure it is, and by what."""
+    chance = DeltaChance.model_validate({"failed": 4, "measured": 4, **fields})
+    row = failed(chance=chance, passed=0, trials=4)
+    assert describe_trials(row) == text
+    assert describe_trials(failed(chance=chance, trials=5, measured=4)) == f"{text}, 1 not measured"
+
+
+def test_what_is_proven_is_no_noise() -> None:
+    """Two fails of a steady pair are enough, and are not to be run again."""
+    row = failed(passed=0, trials=2)
+    delta = make([row], Conclusion.FAILURE).model_copy(update={"edits_known": True})
+    assert is_probably_noise(delta, row)
+    chance = DeltaChance(finding="worse", failed=2, measured=2, odds=1e-6)
+    assert not is_probably_noise(delta, row.model_copy(update={"chance": chance}))
 
 
 def test_noise_names_trials_earlier_attempts_and_who_still_passes() -> None:

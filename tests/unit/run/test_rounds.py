@@ -1,4 +1,4 @@
-"""Units run side by side and lose nothing; which ones are tried again, and which confirmed."""
+"""Units run side by side and lose nothing; which ones are tried again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from routing_action.corpus.baseline import BaselineEntry, Status
+from routing_action.corpus.baseline import Status
 from routing_action.corpus.case import Case
 from routing_action.corpus.units import Unit, build_units
 from routing_action.evidence.outcome import Outcome
@@ -16,20 +16,13 @@ from routing_action.run.rounds import (
     is_retried,
     pause_seconds,
     run_units,
-    units_to_confirm,
 )
-from tests.support.measured import expect
 from tests.support.result_rows import make_row
 
 THROTTLED = Reading(throttled=True)
 INFRA = Status.INFRA_ERROR
 CASES = [Case(case_id=name, prompt="p") for name in ("red", "green", "known", "late", "new")]
 UNITS = build_units(CASES, ["claude"], trials=1)
-LATE = BaselineEntry(expected_status=Status.PASS, allow_timeout=False)
-BASELINE = expect({
-    ("red", "claude"): "pass", ("green", "claude"): "pass", ("known", "claude"): "fail",
-    ("late", "claude"): LATE,
-})  # fmt: skip
 ROWS = [
     make_row(1, case_id="red", status=Status.INFRA_ERROR),
     make_row(2, case_id="green"),
@@ -195,28 +188,6 @@ def test_a_wait_that_the_service_asks_for_is_kept_to(stated: float, pause: float
 def test_a_wait_of_more_than_two_minutes_is_not_worth_it() -> None:
     """Coming back earlier would only be throttled again."""
     assert pause_seconds(0, 120.5) is None
-
-
-# ---- confirming
-
-
-def test_what_would_be_a_regression_gets_more_trials() -> None:
-    """A known failure, a new case and a pass are not paid for twice."""
-    more = units_to_confirm(ROWS, UNITS, BASELINE, 2)
-    assert [(unit.case.case_id, unit.trial, unit.index) for unit in more] == [
-        ("red", 2, 5),
-        ("red", 3, 6),
-        ("late", 2, 7),
-        ("late", 3, 8),
-    ]
-
-
-def test_what_was_not_run_is_not_asked_for_again() -> None:
-    """A reached cost cap or a stopped agent still keeps it from running."""
-    idle = make_row(1, case_id="red", status=Status.INFRA_ERROR, outcome=Outcome.NOT_RUN)
-    assert units_to_confirm([idle], UNITS, BASELINE, 2) == []
-    partly = make_row(2, case_id="red", status=Status.INFRA_ERROR, trial=2)
-    assert len(units_to_confirm([idle, partly], UNITS, BASELINE, 2)) == 2
 
 
 def test_rows_stand_in_order_whatever_round_they_came_from() -> None:

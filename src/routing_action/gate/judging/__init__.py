@@ -1,0 +1,1 @@
+"""How each pair is judged: the tree, the test against its own rate, and its row."""

@@ -1,0 +1,80 @@
+"""By which test the gate judges: what its operator asked for, else what a person ran at a desk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from routing_action.corpus.baseline import Baseline, iterate_pairs
+from routing_action.evidence.chance_sequence import (
+    DEFAULT_DETECT,
+    DEFAULT_FALSE_ALARM,
+    DEFAULT_MAX_CONFIRM,
+    Sequential,
+)
+from routing_action.gate.conclusion import Policy
+from routing_action.gate.wording import name_few
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.model import Options
+
+
+def settle_test(policy: Policy, batches: Sequence[MeasuredBatch]) -> tuple[Policy, tuple[str, ...]]:
+    """The policy with its test, and what is to be said of that.
+
+    A gate (one that is held to a commit) takes no setting from results, since a leg, or whoever
+    wrote its artifact, could then choose how strictly it is judged. At a desk the results are the
+    person's own: where all of them were run by one test, that one judges them.
+    """
+    found = dict.fromkeys(read_test(batch.options) for batch in batches)
+    is_gate = policy.commit is not None
+    if policy.sequential is None and not (is_gate or policy.by_majority) and len(found) == 1:
+        settings = next(iter(found))
+        if settings is not None:
+            told = f"judged by the test that the results were run with: {describe_test(settings)}"
+            return replace(policy, sequential=settings), (told,)
+    return policy, tuple(_tell_differences(policy.sequential, batches))
+
+
+def read_test(options: Options) -> Sequential | None:
+    """The test that a batch was run by; None where it was another number of trials."""
+    if options.confirm != "auto":
+        return None
+    return Sequential(
+        options.detect or DEFAULT_DETECT,
+        options.false_alarm or DEFAULT_FALSE_ALARM,
+        options.max_confirm or DEFAULT_MAX_CONFIRM,
+    )
+
+
+def describe_test(test: Sequential) -> str:
+    """The test as options."""
+    return (
+        f"--confirm auto --detect {test.detect:g} --false-alarm {test.false_alarm:g} "
+        f"--max-confirm {test.max_confirm}"
+    )
+
+
+def _tell_differences(test: Sequential | None, batches: Sequence[MeasuredBatch]) -> Iterator[str]:
+    """Where legs were run by another test than the one that judges."""
+    others: dict[Sequential | None, list[str]] = {}
+    for batch in batches:
+        if read_test(batch.options) != test and batch.rows:
+            others.setdefault(read_test(batch.options), []).append(batch.key or batch.file)
+    for other, keys in others.items():
+        ran = describe_test(other) if other else "without --confirm auto"
+        judged = describe_test(test) if test else "the majority of the trials"
+        yield f"{name_few(dict.fromkeys(keys))}: run {ran}, but judged by {judged}"
+
+
+def list_flaky(deciding: Baseline, test: Sequential | None) -> Iterator[str]:
+    """The pairs that the deciding baseline declares flaky, and whether that counts here."""
+    found = [
+        f"{pair[0]} on {pair[1]} ({entry.flaky.rate:g} until {entry.flaky.until}: "
+        f"{entry.flaky.reason})"
+        for pair, entry in iterate_pairs(deciding)
+        if entry.flaky is not None
+    ]
+    if found:
+        how = "judged by the rate that the baseline declares"
+        without = "declared flaky, which counts with --confirm auto alone"
+        yield f"{how if test else without}: {name_few(found)}"

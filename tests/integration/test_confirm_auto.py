@@ -1,0 +1,210 @@
+"""`--confirm auto` from the outside: as few trials as decide, and a gate that decides by itself."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command_line import ROOT, Finished, Project, loads
+
+AGENT = ROOT / "tests" / "fakes" / "wavering_agent.py"
+OTHERS = 57
+HISTORY = ("--history", "history")
+
+
+class Field:
+    """A project with pairs that all expect to pass, each with its own story."""
+
+    def __init__(self, root: Path, **stories: str) -> None:
+        """`stories` are the runs of each case; `steady` ones beside them always pass."""
+        self.project = Project(root)
+        (root / "starts").mkdir()
+        words = [sys.executable, str(AGENT), str(root / "starts")]
+        self.project.variables["AGENT_CLAUDE_TEMPLATE"] = f"{shlex.join(words)} {{prompt}}"
+        cases = [loads(name, prompt=f"{name} runs:{runs}") for name, runs in stories.items()]
+        self.project.write_cases(*cases, *(loads(f"rest-{n}") for n in range(OTHERS)))
+        self.cases = ",".join(stories)
+        self.write_baseline({name: {} for name in stories})
+
+    def write_baseline(self, entries: dict[str, dict[str, Any]]) -> None:
+        """With pairs that are not run, and share the chance of a false alarm."""
+        known = {name: {"claude": {"expected_status": "pass", **more}}
+                 for name, more in entries.items()}  # fmt: skip
+        rest = {f"rest-{n}": {"claude": {"expected_status": "pass"}} for n in range(OTHERS)}
+        path = self.project.root / "provider-baseline.json"
+        path.write_text(json.dumps({**known, **rest}), encoding="utf-8")
+
+    def write_history(self, **records: tuple[int, int]) -> None:
+        """So many passes of so many trials, in one run of the default branch."""
+        folder = self.project.root / "history"
+        folder.mkdir()
+        told = {"at": "2026-11-01T00:00:00Z", "commit": "c", "run": "1", "batch": "b"}
+        lines = (
+            {**told, "case_id": name, "agent": "claude", "passes": passes, "measured": trials,
+             "trials": trials}
+            for name, (passes, trials) in records.items()
+        )  # fmt: skip
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (folder / "2026-11.jsonl").write_text(text, encoding="utf-8")
+
+    def run(self, *more: str) -> Finished:
+        """All pairs, until they are decided."""
+        return self.project.run("--confirm", "auto", "--case-id", self.cases, *more)
+
+    def judge(self, *more: str) -> tuple[int, dict[str, dict[str, Any]], dict[str, Any]]:
+        """The exit code, the rows of the delta by their cases, and all of it."""
+        done = self.project.call("compare", "--format", "json", *more)
+        delta = json.loads(done.stdout)
+        rows = {row["case_id"]: row for row in delta["rows"] if row["agent"] == "claude"}
+        return done.code, rows, delta
+
+
+def count_trials(done: Finished) -> dict[str, int]:
+    """How many trials each case had."""
+    names = done.column("case_id")
+    return {name: names.count(name) for name in dict.fromkeys(names)}
+
+
+def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
+    """What passes runs once, what broke as often as its record asks for."""
+    field = Field(tmp_path, steady="P", broken="F", weak="FP", once="FPPPPP")
+    field.write_history(steady=(30, 30), broken=(30, 30), weak=(70, 100), once=(30, 30))
+    done = field.run(*HISTORY)
+    assert count_trials(done) == {"steady": 1, "broken": 3, "weak": 2, "once": 6}
+    options = done.results["options"]
+    assert [options[name] for name in ("confirm", "detect", "false_alarm", "max_confirm")] == [
+        "auto", 0.25, 0.01, 8,
+    ]  # fmt: skip
+    code, rows, delta = field.judge(*HISTORY)
+    assert code == 1
+    assert {name: (row["kind"], row["gates"]) for name, row in rows.items()} == {
+        "steady": ("OK", False),
+        "broken": ("REGRESSION", True),
+        "weak": ("NOT PROVEN", False),
+        "once": ("OK", False),
+    }
+    assert rows["broken"]["chance"]["finding"] == "worse"
+    assert delta["reasons"] == ["1 regression"]
+    test = "--confirm auto --detect 0.25 --false-alarm 0.01 --max-confirm 8"
+    assert f"judged by the test that the results were run with: {test}" in delta["notes"]
+
+
+def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
+    """So that a person can see how sure it is."""
+    field = Field(tmp_path, broken="F", weak="FP")
+    field.write_history(broken=(29, 30), weak=(70, 100))
+    field.run(*HISTORY)
+    said = " ".join(field.project.call("compare", *HISTORY).stdout.split())
+    assert (
+        "failed 4 of 4; before: 29 of 30; an unchanged pair does this once in 50,000 runs" in said
+    )
+    assert "NOT PROVEN claude:weak: wanted foo, got no skill" in said
+    assert "failed 1 of 2; before: 70 of 100; an unchanged pair does this once in 2 runs" in said
+
+
+def test_without_a_history_more_trials_are_needed(tmp_path: Path) -> None:
+    """And the row says what was taken for the rate."""
+    field = Field(tmp_path, broken="F")
+    assert count_trials(field.run()) == {"broken": 7}
+    said = " ".join(field.project.call("compare").stdout.split())
+    assert "failed 7 of 7; before: not known, taken as 95%" in said
+
+
+def test_what_the_service_lost_says_nothing(tmp_path: Path) -> None:
+    """A trial that could not be measured is neither for nor against the pair."""
+    field = Field(tmp_path, broken="FEFF", lost="FE")
+    field.write_history(broken=(30, 30), lost=(30, 30))
+    done = field.run(*HISTORY, "--max-parallel", "1")
+    assert count_trials(done) == {"broken": 4, "lost": 4}
+    rows = field.judge(*HISTORY)[1]
+    assert (rows["broken"]["kind"], rows["broken"]["measured"]) == ("REGRESSION", 3)
+    # Its test came to no end, so that the majority of what was measured decides.
+    assert (rows["lost"]["kind"], rows["lost"]["chance"]["finding"]) == ("REGRESSION", "open")
+
+
+def test_the_gate_decides_by_its_own_settings(tmp_path: Path) -> None:
+    """What a leg says that it was run by counts at a desk alone."""
+    field = Field(tmp_path, weak="FPP")
+    field.write_history(weak=(70, 100))
+    done = field.run(*HISTORY)
+    assert count_trials(done) == {"weak": 2}
+    code, rows, _ = field.judge(*HISTORY)
+    assert (code, rows["weak"]["kind"]) == (0, "NOT PROVEN")
+    for asked in (("--confirm", "majority"), ("--commit", "0" * 40)):
+        code, rows, delta = field.judge(*HISTORY, *asked)
+        assert (code, rows["weak"]["kind"]) == (1, "REGRESSION")
+        assert any("but judged by the majority of the trials" in note for note in delta["notes"])
+
+
+def test_a_leg_that_ran_fewer_trials_makes_the_gate_no_laxer(tmp_path: Path) -> None:
+    """One that was run without the test leaves its pairs to the majority."""
+    field = Field(tmp_path, weak="F")
+    field.write_history(weak=(70, 100))
+    field.project.run("--case-id", field.cases)
+    code, rows, delta = field.judge(*HISTORY, "--confirm", "auto")
+    assert (code, rows["weak"]["kind"]) == (1, "REGRESSION")
+    (note,) = (note for note in delta["notes"] if "but judged by" in note)
+    assert "run without --confirm auto, but judged by --confirm auto --detect 0.25" in note
+
+
+def test_a_flaky_pair_is_listed_and_red_after_its_date(tmp_path: Path) -> None:
+    """The rate that its entry declares counts until then."""
+    field = Field(tmp_path, weak="FFP")
+    told = {"rate": 0.7, "until": "2999-12-31", "reason": "two skills are alike"}
+    field.write_baseline({"weak": {"flaky": told}})
+    assert count_trials(field.run()) == {"weak": 3}
+    code, rows, delta = field.judge()
+    assert (code, rows["weak"]["kind"]) == (0, "NOT PROVEN")
+    listed = "weak on claude (0.7 until 2999-12-31: two skills are alike)"
+    assert f"judged by the rate that the baseline declares: {listed}" in delta["notes"]
+    field.write_baseline({"weak": {"flaky": {**told, "until": "2026-01-31"}}})
+    code, rows, delta = field.judge()
+    assert (code, rows["weak"]["kind"]) == (1, "EXPIRED")
+    assert delta["reasons"] == ["1 flaky entry past its date"]
+
+
+def test_a_killed_batch_goes_on_where_it_was(tmp_path: Path) -> None:
+    """The trials that ended count, and the others follow."""
+    field = Field(tmp_path, broken="F", once="FPPPPP")
+    field.write_history(broken=(30, 30), once=(30, 30))
+    whole = field.run(*HISTORY, "--max-parallel", "1")
+    journal = whole.artifacts / "journal.jsonl"
+    lines = journal.read_text("utf-8").splitlines(keepends=True)
+    journal.write_text("".join(lines[:8]), encoding="utf-8")
+    (whole.artifacts / "results.json").unlink()
+    again = field.project.call("run", "--resume", whole.artifacts.name)
+    assert count_trials(again) == count_trials(whole) == {"broken": 3, "once": 6}
+
+
+BAD_INPUT = {
+    "--confirm": ("soon", "neither auto nor a number from 0 to 20"),
+    "--false-alarm": ("1", "must be between 0 and 1"),
+    "--detect": ("half", "must be between 0 and 1"),
+    "--max-confirm": ("0", "0 is not in the range"),
+    "--history": ("nowhere", "history"),
+}
+
+
+@pytest.mark.parametrize("option", ["--confirm", "--false-alarm", "--detect", "--max-confirm"])
+def test_a_setting_that_makes_no_sense_is_an_error_of_use(tmp_path: Path, option: str) -> None:
+    """With what may be written."""
+    value, cause = BAD_INPUT[option]
+    done = Field(tmp_path, steady="P").project.run(option, value)
+    assert done.code == 2
+    assert cause in done.stderr
+
+
+def test_no_history_is_no_error_and_one_that_cannot_be_read_is(tmp_path: Path) -> None:
+    """A repository begins without one."""
+    field = Field(tmp_path, steady="P")
+    assert field.run("--history", "nowhere").code == 0
+    (tmp_path / "history").mkdir()
+    (tmp_path / "history" / "2026-01.jsonl").mkdir()
+    done = field.run(*HISTORY)
+    assert done.code == 4
+    assert "the history in history cannot be read" in done.stderr
