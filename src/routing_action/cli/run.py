@@ -139,6 +139,7 @@ def _limits(given: Given) -> Limits:
         max_turns=given["max_turns"],
         throttle_retries=given["throttle_retries"],
         max_output_mb=given["max_output_mb"],
+        outage_after=given["outage_after"],
     )
 
 

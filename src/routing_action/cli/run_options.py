@@ -19,6 +19,7 @@ from routing_action.cli.place import TypedPath
 from routing_action.corpus.units import (
     DEFAULT_LOG_BYTES,
     DEFAULT_LOG_FILES,
+    DEFAULT_OUTAGE_AFTER,
     DEFAULT_OUTPUT_MB,
     DEFAULT_THROTTLE_RETRIES,
 )
@@ -138,6 +139,14 @@ _OPTIONS = (
         show_default=True,
         metavar="N",
         help="Retry a throttled unit up to N times.",
+    ),
+    click.option(
+        "--outage-after",
+        type=click.IntRange(0, 1000),
+        default=DEFAULT_OUTAGE_AFTER,
+        show_default=True,
+        metavar="N",
+        help="Stop an agent once its service failed N units in a row; 0 never does.",
     ),
     path_option(
         "--artifacts-root",

@@ -12,6 +12,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import (
     DEFAULT_LOG_BYTES,
     DEFAULT_LOG_FILES,
+    DEFAULT_OUTAGE_AFTER,
     DEFAULT_THROTTLE_RETRIES,
 )
 from routing_action.evidence.outcome import Outcome
@@ -186,6 +187,7 @@ class Options(_Model):
     max_turns: Annotated[int, Field(ge=1)] | None = None
     max_output_mb: Annotated[int, Field(ge=1)] | None = None
     throttle_retries: Count = DEFAULT_THROTTLE_RETRIES
+    outage_after: Count = DEFAULT_OUTAGE_AFTER
     not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     config_file: str | None = None
     config_sha256: Sha256 | None = None

@@ -80,7 +80,11 @@ async def run_batch(
     lifecycle.artifact_dir(str(folder.path))
     _end_what_was_left(settings, parts, journal)
     # In a replay nothing is spent, and no agent is stopped.
-    brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
+    brakes = Brakes(
+        settings.limits.max_cost_usd,
+        live=settings.replay is None,
+        outage_after=settings.limits.outage_after,
+    )
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
     ahead = look_ahead(plan.providers, settings)
     obstacles = ahead.obstacles
@@ -137,7 +141,7 @@ async def _measure(
     if settings.confirm and baseline is not None and rounds.complete:
         # Without what an earlier life ran again, so that a resumed batch decides the same.
         first = [row for row in rounds.ended if row.trial <= plan.selection.trials]
-        again = units_to_confirm(first, plan.units, baseline, settings.confirm, brakes.stopped)
+        again = units_to_confirm(first, plan.units, baseline, settings.confirm, brakes.down)
         await rounds.run(again)
     if end_orphans(there):
         raise HarnessError(

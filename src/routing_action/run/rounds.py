@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 
 from routing_action.corpus.baseline import Baseline, Status, find_entry
 from routing_action.corpus.units import Unit
@@ -85,7 +85,8 @@ class Rounds:
 
         missing = [unit for unit in units if unit.index in ids]
         most = self._runner.settings.limits.max_parallel
-        await run_units(missing, work, most, self._lanes, self._cancel)
+        turn = self._runner.brakes.turn
+        await run_units(missing, work, most, self._lanes, self._cancel, turn)
 
     def _give_up(self, unit: Unit, unit_run_id: str) -> None:
         """The row of a unit whose agent cannot work; the log has said that once for all of them."""
@@ -114,7 +115,7 @@ class Rounds:
             row, reading = await runner.run(unit, unit_run_id)
         row = merge_attempts(row, earlier)
         lifecycle.ended(unit.key, row)
-        runner.brakes.judge(row)
+        runner.brakes.judge(row, reading)
         return row
 
     def _pause_of(
@@ -146,12 +147,13 @@ async def run_units(
     max_parallel: int,
     lanes: Mapping[str, int],
     cancel: asyncio.Event,
+    turn: Callable[[str], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
 ) -> None:
     """Run `work` on every unit, at most `max_parallel` at once and within each agent's lane.
 
-    A unit takes a slot once its lane has room, so that a full lane holds up no other. No unit
-    starts once the batch is cancelled. A worker's error cancels the batch: the other workers are
-    stopped and waited for, then it is raised.
+    A unit takes a slot once its lane has room and its agent's `turn` has come, so that a full lane
+    holds up no other. No unit starts once the batch is cancelled. A worker's error cancels the
+    batch: the other workers are stopped and waited for, then it is raised.
     """
     slots = asyncio.Semaphore(max_parallel)
     # A lane without any room would wait for ever.
@@ -161,7 +163,7 @@ async def run_units(
     }
 
     async def run_one(unit: Unit) -> None:
-        async with rooms[unit.agent], slots:
+        async with rooms[unit.agent], turn(unit.agent), slots:
             if cancel.is_set():
                 return
             try:

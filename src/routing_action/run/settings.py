@@ -17,6 +17,7 @@ from routing_action.corpus.units import (
     DEFAULT_LOG_BYTES,
     DEFAULT_LOG_FILES,
     DEFAULT_MAX_PARALLEL,
+    DEFAULT_OUTAGE_AFTER,
     DEFAULT_OUTPUT_MB,
     DEFAULT_THROTTLE_RETRIES,
     DEFAULT_TIMEOUT_SECONDS,
@@ -47,6 +48,7 @@ class Limits:
     max_turns: int | None = None
     throttle_retries: int = DEFAULT_THROTTLE_RETRIES
     max_output_mb: int = DEFAULT_OUTPUT_MB
+    outage_after: int = DEFAULT_OUTAGE_AFTER
 
     def timeout_for(self, agent: str) -> float:
         """The wall deadline of a provider's units, in seconds."""
