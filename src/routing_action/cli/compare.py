@@ -25,6 +25,7 @@ from routing_action.cli.options import (
 from routing_action.cli.place import folder_of, from_here, name_results, program_here
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
+from routing_action.corpus.units import DEFAULT_REUSE_DAYS
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.program import own_program
@@ -98,6 +99,15 @@ _MOST_LOOKED_AT = 20
     help="Agents that may break: what could not be measured is INFRA for them, no regression.",
 )
 @click.option("--fail-on-infra", is_flag=True, help="All INFRA makes the gate red too.")
+@path_option("--history", metavar="DIR", help="What the default branch measured; proves reuse.")
+@click.option(
+    "--reuse-days",
+    type=click.IntRange(1, 365),
+    default=DEFAULT_REUSE_DAYS,
+    show_default=True,
+    metavar="N",
+    help="How old what was reused may be.",
+)
 @click.option(
     "--commit",
     metavar="SHA",
@@ -119,6 +129,8 @@ def command(
     unmeasured: str,
     allow_infra: tuple[str, ...],
     fail_on_infra: bool,
+    history: Path | None,
+    reuse_days: int,
     commit: str | None,
     output_format: str,
     output: Path | None,
@@ -147,6 +159,8 @@ def command(
             allow_infra=_find(allow_infra),
         ),
         agents=known_agents().providers,
+        recorded=history,
+        reuse_days=reuse_days,
     )
     judged = judge(
         asked,

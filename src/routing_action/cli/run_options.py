@@ -21,6 +21,8 @@ from routing_action.corpus.units import (
     DEFAULT_LOG_FILES,
     DEFAULT_OUTAGE_AFTER,
     DEFAULT_OUTPUT_MB,
+    DEFAULT_REUSE_CHECK,
+    DEFAULT_REUSE_DAYS,
     DEFAULT_THROTTLE_RETRIES,
 )
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
@@ -64,6 +66,33 @@ _OPTIONS = (
         default=0,
         show_default=True,
         help="Run a would-be regression N more times before it counts.",
+    ),
+    path_option(
+        "--history", metavar="DIR", help="What the default branch measured, as YYYY-MM.jsonl files."
+    ),
+    click.option(
+        "--reuse",
+        type=click.Choice(["never", "auto", "tree"]),
+        default="never",
+        show_default=True,
+        help="Do not run a pair that passed in the history and of which an agent sees the same; "
+        "`tree`: in the same tree.",
+    ),
+    click.option(
+        "--reuse-days",
+        type=click.IntRange(1, 365),
+        default=DEFAULT_REUSE_DAYS,
+        show_default=True,
+        metavar="N",
+        help="How old what is reused may be.",
+    ),
+    click.option(
+        "--reuse-check",
+        type=click.IntRange(0, 100),
+        default=DEFAULT_REUSE_CHECK,
+        show_default=True,
+        metavar="N",
+        help="Run N of 100 reusable pairs all the same.",
     ),
     click.option(
         "--timeout-seconds",

@@ -44,12 +44,12 @@ from routing_action.results.journal import JOURNAL_FILE, Journal
 from routing_action.results.read import read_results
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
+from routing_action.run.launcher import Parts
 from routing_action.run.lifecycle import Ports, Stop, is_ci, new_uuid
 from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
 from routing_action.run.settings import RunSettings, check_command
-from routing_action.run.unit import Parts
 from routing_action.run.workspace.agent_home import login_secrets
 
 

@@ -35,7 +35,8 @@ from routing_action.results.measured import (
     When,
     gather,
 )
-from routing_action.results.model import MeasuredRow, notes_of_agents
+from routing_action.results.model import MeasuredRow
+from routing_action.results.notes import notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
 
@@ -244,6 +245,7 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
         "trials": measured.trials,
         "measured": measured.measured if measured.measured != measured.trials else None,
         "unit_run_id": row.unit_run_id,
+        "reused_from": row.reused_from,
     }
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, Corpus, read_cases
 from routing_action.corpus.influences import Influence, find_influence
+from routing_action.corpus.units import DEFAULT_REUSE_DAYS
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, find_baseline_file
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Policy
+from routing_action.gate.deltas import reject
 from routing_action.gate.edits.find import Change, read_change
 from routing_action.gate.edits.layout import UsedFile, check_layout
 from routing_action.gate.find_baselines import (
@@ -25,6 +27,7 @@ from routing_action.gate.find_baselines import (
 from routing_action.gate.histories import History
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
+from routing_action.gate.reused_pairs import FindMoved, describe_reused, drop_unproven
 from routing_action.git.base_commit import BaseCommit
 from routing_action.results.find import (
     find_result_files,
@@ -55,7 +58,8 @@ class Judgement:
     which tell what a case loads. `agents` are all that are known; `templates` is the folder of the
     reports' templates; `since` is the commit before the change, where another one decides, or none.
     `other_runs` measured the same change: of each pair the newest results count. Their caller has
-    checked the files, and that they are of the commit that is judged.
+    checked the files, and that they are of the commit that is judged. `recorded` is the folder with
+    the history of measurements, of which `reuse_days` may stand for pairs that were not run.
     """
 
     folders: tuple[Path, ...] = ()
@@ -73,6 +77,8 @@ class Judgement:
     templates: str = ""
     since: str = ""
     other_runs: tuple[OtherRun, ...] = ()
+    recorded: Path | None = None
+    reuse_days: int = DEFAULT_REUSE_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,14 @@ def judge(
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
     named = _name_files(asked, request.path, corpus, batches)
+    since = asked.since if asked.baseline_ref else ""
+    batches, unproven = drop_unproven(
+        batches,
+        asked.recorded,
+        FindMoved(root, history, corpus, named),
+        since or (baselines.commit.sha if baselines.commit else ""),
+        asked.reuse_days,
+    )
     # The checked-in files are judged for whoever works on them: nothing is edited.
     is_change = not (baselines.commit is None and asked.policy.commit is None)
     delta = build_delta(
@@ -150,7 +164,11 @@ def judge(
         moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
     )
-    delta = delta.model_copy(update={"notes": (*delta.notes, *damaged)})
+    told = {
+        "notes": (*delta.notes, *damaged),
+        "measured_with": (*delta.measured_with, *describe_reused(batches)),
+    }
+    delta = reject(delta.model_copy(update=told), unproven)
     return Judged(delta, tuple(batches), place.cases)
 
 

@@ -11,7 +11,7 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.influences import Influence
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.rules import DeltaKind
-from routing_action.results.model import Commit, Count, Timestamp
+from routing_action.results.model import Commit, Count, ReusedFrom, Timestamp
 
 DELTA_SCHEMA_VERSION = 1
 
@@ -66,7 +66,8 @@ class DeltaEntry(_Model):
     them could be measured, where that is not all. `accepted`: the change's own baseline already
     expects `got`, which counts once it is merged. `red_before` are earlier attempts of the run at
     which the pair was red, `red_in_runs` the ids of other runs. `stale` says what changed since it
-    was measured, "" where nothing did.
+    was measured, "" where nothing did. `reused_from` is the run that stands for it, where it was
+    not run.
     """
 
     case_id: str
@@ -92,6 +93,7 @@ class DeltaEntry(_Model):
     measured: Count | None = None
     accepted: bool = False
     unit_run_id: str | None = None
+    reused_from: ReusedFrom | None = None
     red_before: tuple[Count, ...] = ()
     stale: str = ""
     red_in_runs: tuple[str, ...] = ()
