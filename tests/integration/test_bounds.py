@@ -20,11 +20,11 @@ from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
 from routing_action.files.redaction import Redactor
 from routing_action.results.batch_folder import BatchFolder
-from routing_action.results.model import OfferedSkill
+from routing_action.run.launcher import Launch, Launcher, Parts
 from routing_action.run.lifecycle import LifecycleLog, Ports, Stop, new_uuid
 from routing_action.run.limits import Brakes
 from routing_action.run.settings import Outputs, RunSettings
-from routing_action.run.unit import Launch, Parts, UnitRunner
+from routing_action.run.unit import UnitRunner
 from tests.support.builders import case_of
 from tests.support.command_line import ROOT, Finished, Project, loads
 from tests.support.result_rows import make_row
@@ -336,19 +336,13 @@ def test_a_unit_whose_agent_was_stopped_while_it_was_prepared_is_not_started(
     brakes = Brakes()
     left: list[str] = []
 
-    class Preparing:
+    class Preparing(Launcher):
         """Another unit ends with a refused key just when this one is ready."""
 
         def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
             brakes.judge(make_row(agent="claude", outcome=Outcome.AUTH, error="no key"))
             program = ("touch", str(tmp_path / "ran"))
             return Launch(program, tmp_path, {}, ReadContext(), close=lambda: left)
-
-        def missing_skills(self) -> tuple[str, ...]:
-            return ()
-
-        def offered_skills(self) -> tuple[OfferedSkill, ...]:
-            return ()
 
     ports = Ports(lambda: datetime.now(UTC), new_uuid, lambda _line: None)
     runner = UnitRunner(

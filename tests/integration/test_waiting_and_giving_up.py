@@ -126,10 +126,71 @@ def test_s2_five_service_errors_in_a_row_stop_an_agent(
     done = scripts.run({f"c{n}": wrong for n in range(7)}, "--throttle-retries", "0")
     assert done.column("outcome")[5:] == ["not_run"] * 2
     assert len(scripts.starts) == 5
-    assert "5 errors of its service in a row" in done.column("error")[6]
+    assert "5 failures of its service in a row" in done.column("error")[6]
 
     mixed = {f"c{n}": PASS if n == 3 else wrong for n in range(8)}
     assert "not_run" not in scripts.run(mixed, "--throttle-retries", "0").column("outcome")
+
+
+SILENT = {
+    "server error": failure("Internal server error", 500),
+    "api error": failure("bad model", 404),
+    "never ran": script(INIT, {**RESULT, "num_turns": 0}),
+    "nothing printed": "# exit 1\n",
+    "no answer in time": script(INIT) + "# sleep\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parallel"), [("server error", 1), *((kind, 16) for kind in SILENT)]
+)
+def test_an_outage_costs_five_units_and_no_confirming_runs(
+    scripts: Scripts, kind: str, parallel: int
+) -> None:
+    """However the service fails, and however many units may run at once."""
+    names = [f"c{n}" for n in range(8)]
+    baseline = {name: {"claude": {"expected_status": "pass"}} for name in names}
+    (scripts.project.root / "provider-baseline.json").write_text(json.dumps(baseline), "utf-8")
+    seconds = "1" if kind == "no answer in time" else "60"
+    options = ("--confirm", "2", "--throttle-retries", "0", "--timeout-seconds", seconds)
+    done = scripts.run(
+        dict.fromkeys(names, SILENT[kind]), *options, "--max-parallel", str(parallel)
+    )
+
+    assert len(scripts.starts) == 5
+    assert done.column("outcome").count("not_run") == 3
+    told = next(text for text in done.column("error") if text and "not run" in text)
+    assert "claude was stopped after 5 failures of its service in a row" in told
+
+
+def test_a_service_that_fails_fewer_units_than_that_is_not_confirmed_either(
+    scripts: Scripts,
+) -> None:
+    """Nothing of the agent worked: another try costs a unit, and tells nothing of routing."""
+    baseline = {"a": {"claude": {"expected_status": "pass"}}}
+    (scripts.project.root / "provider-baseline.json").write_text(json.dumps(baseline), "utf-8")
+    wrong = failure("Internal server error", 500)
+    scripts.run({"a": wrong}, "--confirm", "2", "--throttle-retries", "0")
+    assert scripts.starts == ["a"]
+
+
+def test_how_many_failures_stop_an_agent_can_be_set(scripts: Scripts) -> None:
+    """With 0 none does."""
+    wrong = dict.fromkeys([f"c{n}" for n in range(7)], failure("Internal server error", 500))
+    scripts.run(wrong, "--throttle-retries", "0", "--outage-after", "2")
+    assert len(scripts.starts) == 2
+    scripts.run(wrong, "--throttle-retries", "0", "--outage-after", "0")
+    assert len(scripts.starts) == 2 + 7
+
+
+def test_a_service_that_works_lets_all_units_run_at_once(scripts: Scripts) -> None:
+    """The caution ends with the first unit that the model answered, whatever its verdict is."""
+    done = scripts.run(
+        {f"c{n}": script(INIT, TALK, RESULT) if n % 2 else PASS for n in range(12)},
+        *("--max-parallel", "12"),
+    )
+    assert len(scripts.starts) == 12
+    assert set(done.column("outcome")) == {"completed"}
 
 
 def test_s1_a_limit_that_lifts_in_seconds_stops_nobody(scripts: Scripts) -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from routing_action.errors import UsageError
 from routing_action.gate.conclusion import Conclusion
+from routing_action.gate.deltas import reject
 from routing_action.gate.model import Delta
 from routing_action.gate.wording import name_few
 
@@ -170,13 +171,7 @@ def with_legs(delta: Delta, jobs: Jobs, reasons: Sequence[str]) -> Delta:
     Where the plan had nothing to run, and nothing else is wrong, it is neutral.
     """
     if reasons:
-        # What is wrong with the jobs explains the missing pairs, so it stands first.
-        changed = {
-            "conclusion": Conclusion.FAILURE,
-            "reasons": (*reasons, *delta.reasons),
-            "errors": (*reasons, *delta.errors),
-        }
-        return delta.model_copy(update=changed)
+        return reject(delta, reasons)
     if jobs.nothing_to_run and not any(row.gates or row.got for row in delta.rows):
         changed = {"conclusion": Conclusion.NEUTRAL, "reasons": (NOTHING_SELECTED,)}
         return delta.model_copy(update=changed)

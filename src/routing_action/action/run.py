@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from routing_action.action.custody import name_digest
 from routing_action.action.handover import hand_over, make_private
+from routing_action.action.history import history_folder
 from routing_action.action.inputs import Inputs
 from routing_action.action.legs import NOTHING_TO_RUN
 from routing_action.action.rerun.facts import read_asked
@@ -38,6 +39,7 @@ _RUN = (
     "cases skills timeout-seconds idle-timeout-seconds max-parallel max-output-mb trials confirm "
     "detect false-alarm shard replay"
 ).split()
+_REUSE = ("never", "auto", "tree")
 _PLAN = ("baseline", "skills", "trials", "shards", "changed-from")
 """The inputs that are flags of the same name."""
 
@@ -157,10 +159,28 @@ def run_arguments(step: Step, agents: Sequence[str], private: Path) -> list[str]
         *_flags(step.inputs, _RUN),
         f"--matrix-key={step.variable('ROUTING_LEG')}",
         f"--attempt={step.context.run_attempt}",
+        *_history_flag(step),
+        *_reuse_flags(step),
+        *(["--stop-early"] if step.inputs.flag("stop-early") else []),
         *step.inputs.words("extra-arguments"),
         f"--artifacts-root={private}",
         "--format=json",
     ]
+
+
+def _history_flag(step: Step) -> list[str]:
+    folder = history_folder(step)
+    return [f"--history={folder}"] if folder else []
+
+
+def _reuse_flags(step: Step) -> Iterator[str]:
+    """Only a change is spared: what the default branch's own runs measure is what is reused.
+
+    A run by hand, such as a rerun, asks for a new measurement.
+    """
+    mode = step.inputs.choice("reuse", _REUSE)
+    if mode != "never" and (step.context.pull_request or step.context.event_name == "merge_group"):
+        yield f"--reuse={mode}"
 
 
 def _flags(inputs: Inputs, names: Sequence[str]) -> Iterator[str]:

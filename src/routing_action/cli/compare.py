@@ -26,6 +26,7 @@ from routing_action.cli.options import (
 )
 from routing_action.cli.place import folder_of, from_here, name_results, program_here
 from routing_action.corpus.baseline import Pair, Status
+from routing_action.corpus.units import DEFAULT_REUSE_DAYS
 from routing_action.errors import ExitCode, HarnessError, RoutingActionError
 from routing_action.files.atomic import write_atomically
 from routing_action.files.program import own_program
@@ -100,6 +101,14 @@ _MOST_LOOKED_AT = 20
 )
 @click.option("--fail-on-infra", is_flag=True, help="All INFRA makes the gate red too.")
 @click.option(
+    "--reuse-days",
+    type=click.IntRange(1, 365),
+    default=DEFAULT_REUSE_DAYS,
+    show_default=True,
+    metavar="N",
+    help="How old what was reused may be.",
+)
+@click.option(
     "--confirm",
     type=click.Choice([AUTO, "majority"]),
     help="What a pair that failed is judged by: a test against its own rate, or the majority of "
@@ -132,6 +141,7 @@ def command(
     false_alarm: float,
     max_confirm: int,
     history_folder: Path | None,
+    reuse_days: int,
     commit: str | None,
     output_format: str,
     output: Path | None,
@@ -163,6 +173,7 @@ def command(
         ),
         past=read_history_option(history_folder),
         agents=known_agents().providers,
+        reuse_days=reuse_days,
     )
     judged = judge(
         asked,

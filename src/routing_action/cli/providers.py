@@ -31,7 +31,7 @@ from routing_action.errors import ExitCode
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES
 from routing_action.gate.wording import count
 from routing_action.git.credentials import find_credentials
-from routing_action.run.doctor import count_records, examine
+from routing_action.run.readiness.doctor import count_records, examine
 
 
 @click.group("providers", short_help="List the agent CLIs that are known, and check them.")

@@ -39,6 +39,7 @@ from routing_action.run.settings import (
     MatrixJob,
     Outputs,
     Replay,
+    Reuse,
     RunSettings,
     Workspaces,
     parse_parallel,
@@ -111,6 +112,8 @@ def _settings(given: Given) -> RunSettings:
         provider_models=parse_pairs(given["provider_models"], "--provider-model"),
         count_subagents=given["subagent_loads"] == "count",
         stop_early=given["stop_early"],
+        history=given["history_folder"],
+        reuse=Reuse(given["reuse"], given["reuse_days"], given["reuse_check"]),
         confirm=_confirming(given),
         fail_on_infra=given["fail_on_infra"],
         commit=resolve(Path.cwd(), "HEAD"),
@@ -125,7 +128,7 @@ def _confirming(given: Given) -> Confirming:
     is_auto = given["confirm"] == AUTO
     settings = (given["detect"], given["false_alarm"], given["max_confirm"])
     test = read_sequential(is_auto, *settings)
-    return Confirming(0 if is_auto else given["confirm"], test, given["history_folder"])
+    return Confirming(0 if is_auto else given["confirm"], test)
 
 
 def _limits(given: Given) -> Limits:
@@ -148,6 +151,7 @@ def _limits(given: Given) -> Limits:
         max_turns=given["max_turns"],
         throttle_retries=given["throttle_retries"],
         max_output_mb=given["max_output_mb"],
+        outage_after=given["outage_after"],
     )
 
 

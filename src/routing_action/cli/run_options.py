@@ -20,7 +20,10 @@ from routing_action.cli.place import TypedPath
 from routing_action.corpus.units import (
     DEFAULT_LOG_BYTES,
     DEFAULT_LOG_FILES,
+    DEFAULT_OUTAGE_AFTER,
     DEFAULT_OUTPUT_MB,
+    DEFAULT_REUSE_CHECK,
+    DEFAULT_REUSE_DAYS,
     DEFAULT_THROTTLE_RETRIES,
 )
 from routing_action.results.batch_folder import DEFAULT_ARTIFACTS_ROOT
@@ -67,6 +70,30 @@ _OPTIONS = (
         "against the pair's own rate.",
     ),
     sequential_options,
+    click.option(
+        "--reuse",
+        type=click.Choice(["never", "auto", "tree"]),
+        default="never",
+        show_default=True,
+        help="Do not run a pair that passed in the history and of which an agent sees the same; "
+        "`tree`: in the same tree.",
+    ),
+    click.option(
+        "--reuse-days",
+        type=click.IntRange(1, 365),
+        default=DEFAULT_REUSE_DAYS,
+        show_default=True,
+        metavar="N",
+        help="How old what is reused may be.",
+    ),
+    click.option(
+        "--reuse-check",
+        type=click.IntRange(0, 100),
+        default=DEFAULT_REUSE_CHECK,
+        show_default=True,
+        metavar="N",
+        help="Run N of 100 reusable pairs all the same.",
+    ),
     click.option(
         "--timeout-seconds",
         type=_SECONDS,
@@ -141,6 +168,14 @@ _OPTIONS = (
         show_default=True,
         metavar="N",
         help="Retry a throttled unit up to N times.",
+    ),
+    click.option(
+        "--outage-after",
+        type=click.IntRange(0, 1000),
+        default=DEFAULT_OUTAGE_AFTER,
+        show_default=True,
+        metavar="N",
+        help="Stop an agent once its service failed N units in a row; 0 never does.",
     ),
     path_option(
         "--artifacts-root",

@@ -44,13 +44,13 @@ from routing_action.results.read import read_results
 from routing_action.results.records import read_records
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
+from routing_action.run.launcher import Parts
 from routing_action.run.lifecycle import Ports, Stop, is_ci, new_uuid
 from routing_action.run.plan import Plan
 from routing_action.run.replay.recordings import ReplaySet
 from routing_action.run.resume import check_cases, check_same
 from routing_action.run.settings import RunSettings, check_command
 from routing_action.run.trials.confirm import Confirm
-from routing_action.run.unit import Parts
 from routing_action.run.workspace.agent_home import login_secrets
 
 
@@ -213,7 +213,7 @@ def _confirm(plan: Plan, settings: RunSettings) -> Confirm:
     if not settings.confirm.most:
         return Confirm()
     baseline = read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
-    return Confirm(settings.confirm, baseline, read_records(settings.confirm.history))
+    return Confirm(settings.confirm, baseline, read_records(settings.history))
 
 
 def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:

@@ -85,12 +85,14 @@ def _skills_of(case: Case) -> set[str]:
 
 def find_cases_of_file(cases: Iterable[Case], path: str) -> list[str]:
     """The ids of the cases that require evidence of a file."""
-    whole = f"/{fold(path)}"
-    return [
-        case.case_id
-        for case in cases
-        if any(whole.endswith(f"/{fold(token.removeprefix('./'))}") for token in _file_tokens(case))
-    ]
+    return [case.case_id for case in cases if names_file(case, path)]
+
+
+def names_file(case: Case, path: str) -> bool:
+    """Whether a case requires evidence of a file."""
+    tokens = _file_tokens(case)
+    whole = f"/{fold(path)}" if tokens else ""
+    return any(whole.endswith(f"/{fold(token.removeprefix('./'))}") for token in tokens)
 
 
 def _file_tokens(case: Case) -> tuple[str, ...]:

@@ -18,6 +18,12 @@ DEFAULT_OUTPUT_MB = 200
 
 DEFAULT_MAX_PARALLEL = 4
 DEFAULT_THROTTLE_RETRIES = 2
+DEFAULT_OUTAGE_AFTER = 5
+"""So many units in a row that its service failed stop an agent."""
+DEFAULT_REUSE_DAYS = 14
+"""How old, in days, a measurement may be that stands for a pair."""
+DEFAULT_REUSE_CHECK = 10
+"""How many of 100 pairs that could be reused are measured all the same."""
 DEFAULT_LOG_FILES, DEFAULT_LOG_BYTES = 60, 300_000
 
 DEFAULT_DURATION_MS = 30_000

@@ -157,3 +157,8 @@ class Reading:
     offered_at: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether anything came from the model: a turn, a tool call or a text."""
+        return bool(self.turns or self.tool_events or self.has_text)

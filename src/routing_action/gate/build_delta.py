@@ -34,7 +34,7 @@ from routing_action.results.measured import (
     Measurement,
     gather,
 )
-from routing_action.results.model import notes_of_agents
+from routing_action.results.notes import notes_of_agents
 from routing_action.results.rerun import RUN_PROGRAM, build_run_command
 from routing_action.run.lifecycle import format_time
 

@@ -11,10 +11,12 @@ from pathlib import Path
 from routing_action.agents.provider import Provider
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, Corpus, read_cases
 from routing_action.corpus.influences import Influence, find_influence
+from routing_action.corpus.units import DEFAULT_REUSE_DAYS
 from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, find_baseline_file
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Policy
+from routing_action.gate.deltas import reject
 from routing_action.gate.edits.find import Change, read_change
 from routing_action.gate.edits.layout import UsedFile, check_layout
 from routing_action.gate.find_baselines import (
@@ -27,6 +29,7 @@ from routing_action.gate.judging.settle import list_flaky, settle_test
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
 from routing_action.gate.past_runs import add_past_runs
+from routing_action.gate.reused_pairs import FindMoved, describe_reused, drop_unproven
 from routing_action.git.base_commit import BaseCommit
 from routing_action.results.find import (
     find_result_files,
@@ -60,7 +63,7 @@ class Judgement:
     reports' templates; `since` is the commit before the change, where another one decides, or none.
     `other_runs` measured the same change: of each pair the newest results count. Their caller has
     checked the files, and that they are of the commit that is judged. `past` is what runs on the
-    default branch measured.
+    default branch measured, of which `reuse_days` may stand for pairs that were not run.
     """
 
     folders: tuple[Path, ...] = ()
@@ -79,6 +82,7 @@ class Judgement:
     since: str = ""
     other_runs: tuple[OtherRun, ...] = ()
     past: PastRuns = field(default_factory=PastRuns)
+    reuse_days: int = DEFAULT_REUSE_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,14 @@ def judge(
     policy, told = settle_test(asked.policy, batches)
     flaky = list_flaky(baselines.deciding or {}, policy.sequential)
     named = _name_files(asked, request.path, corpus, batches)
+    since = asked.since if asked.baseline_ref else ""
+    batches, unproven = drop_unproven(
+        batches,
+        asked.past.lines,
+        FindMoved(root, history, corpus, named),
+        since or (baselines.commit.sha if baselines.commit else ""),
+        asked.reuse_days,
+    )
     # The checked-in files are judged for whoever works on them: nothing is edited.
     is_change = not (baselines.commit is None and asked.policy.commit is None)
     delta = build_delta(
@@ -159,8 +171,11 @@ def judge(
         last_attempt=asked.last_attempt,
         records=sum_recent(asked.past),
     )
-    delta = delta.model_copy(update={"notes": (*delta.notes, *told, *flaky, *damaged)})
-    delta = add_past_runs(delta, asked.past.lines)
+    added = {
+        "notes": (*delta.notes, *told, *flaky, *damaged),
+        "measured_with": (*delta.measured_with, *describe_reused(batches)),
+    }
+    delta = reject(add_past_runs(delta.model_copy(update=added), asked.past.lines), unproven)
     return Judged(delta, tuple(batches), place.cases)
 
 

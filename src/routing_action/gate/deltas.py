@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from routing_action.errors import DocumentError
 from routing_action.files.documents import read_text, validate
 from routing_action.files.json_text import JsonText
 from routing_action.files.program import own_program
+from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
 
 DELTA_FILE = "delta.json"
@@ -35,3 +37,18 @@ def read_delta(path: Path) -> Delta:
             remedy="use the release of routing-action that wrote it",
         )
     return validate(Delta, document, (), value, remedy=again)
+
+
+def reject(delta: Delta, reasons: Sequence[str]) -> Delta:
+    """The delta made red by what is wrong with its results, which explains all else: it is first.
+
+    Without reasons it stays as it is.
+    """
+    if not reasons:
+        return delta
+    changed = {
+        "conclusion": Conclusion.FAILURE,
+        "reasons": (*reasons, *delta.reasons),
+        "errors": (*reasons, *delta.errors),
+    }
+    return delta.model_copy(update=changed)

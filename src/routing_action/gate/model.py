@@ -12,7 +12,7 @@ from routing_action.corpus.influences import Influence
 from routing_action.evidence.chance_sequence import Finding
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.rules import DeltaKind
-from routing_action.results.model import Commit, Count, Timestamp
+from routing_action.results.model import Commit, Count, ReusedFrom, Timestamp
 
 DELTA_SCHEMA_VERSION = 1
 
@@ -99,7 +99,7 @@ class DeltaEntry(_Model):
     which the pair was red, `red_in_runs` the ids of other runs. `stale` says what changed since it
     was measured, "" where nothing did. `history` are the last runs on the default branch, the
     oldest first: how many of how many measured trials passed. `chance` is there where a pair was
-    tested against its rate.
+    tested against its rate. `reused_from` is the run that stands for it, where it was not run.
     """
 
     case_id: str
@@ -126,6 +126,7 @@ class DeltaEntry(_Model):
     chance: DeltaChance | None = None
     accepted: bool = False
     unit_run_id: str | None = None
+    reused_from: ReusedFrom | None = None
     red_before: tuple[Count, ...] = ()
     stale: str = ""
     red_in_runs: tuple[str, ...] = ()

@@ -12,15 +12,14 @@ from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import (
     DEFAULT_LOG_BYTES,
     DEFAULT_LOG_FILES,
+    DEFAULT_OUTAGE_AFTER,
     DEFAULT_THROTTLE_RETRIES,
 )
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import FELL_BACK, OF_A_DESCRIPTION, EndedBy, SourceKind
+from routing_action.evidence.transcript import EndedBy, SourceKind
 from routing_action.evidence.verdict import FailureCategory
 
 SCHEMA_VERSION = 1
-KEPT_WORKSPACE = "the workspace was kept: "
-"""How a row's note begins that tells where `--keep-workspace` left its workspace."""
 
 Uuid4 = Annotated[
     str,
@@ -62,17 +61,20 @@ class UsageTotals(_Model):
     premium_requests: Annotated[float, Field(ge=0)] | None = None
 
 
-FINDS_NO_SKILL = "finds no skill"
-"""Stands in the note of a row whose agent looks for skills where the repository has none."""
+class ReusedFrom(_Model):
+    """The run on the default branch that measured a pair, in place of this one.
 
-
-def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:
-    """What concerns an agent rather than a case, each note once.
-
-    No skill was offered, its description is wrong, or another model answered.
+    `run` links to it, or is the id of its `batch`; `at` says when it was, `commit` of what.
     """
-    marks = (FINDS_NO_SKILL, OF_A_DESCRIPTION, FELL_BACK)
-    return tuple(dict.fromkeys(note for note in notes if any(mark in note for mark in marks)))
+
+    run: NonEmpty
+    batch: NonEmpty
+    at: Timestamp
+    commit: Commit
+
+    def __str__(self) -> str:
+        """For people: `reused from run R of 2026-11-28`."""
+        return f"reused from run {self.run.rpartition('/')[2]} of {self.at[:10]}"
 
 
 class MeasuredRow(_Model):
@@ -97,6 +99,8 @@ class MeasuredRow(_Model):
     cli_version: str | None
     model: str | None
     notes: tuple[str, ...] = ()
+    fingerprint: Sha256 | None = None
+    reused_from: ReusedFrom | None = None
 
 
 class UnitResult(MeasuredRow):
@@ -182,6 +186,7 @@ class Options(_Model):
     subagent_loads: Literal["count", "ignore"] = "count"
     allow_log_fallback_pass: bool = False
     stop_early: bool = False
+    reuse: Literal["never", "auto", "tree"] = "never"
     skills: str | None = None
     max_parallel: Annotated[int, Field(ge=1)]
     provider_lanes: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
@@ -190,6 +195,7 @@ class Options(_Model):
     max_turns: Annotated[int, Field(ge=1)] | None = None
     max_output_mb: Annotated[int, Field(ge=1)] | None = None
     throttle_retries: Count = DEFAULT_THROTTLE_RETRIES
+    outage_after: Count = DEFAULT_OUTAGE_AFTER
     not_enforced: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     config_file: str | None = None
     config_sha256: Sha256 | None = None

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from routing_action.corpus.baseline import Pair, Status
+from routing_action.corpus.baseline import Pair
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, find_fault, name_field, read_bytes
 from routing_action.files.json_text import JsonText
@@ -31,8 +31,8 @@ from routing_action.results.model import (
     MeasuredRow,
     Results,
     UnitResult,
-    summarise,
 )
+from routing_action.results.row_checks import DAMAGED, check_counts, check_once
 
 MAX_BYTES = 512 * 2**20
 BLOCK_BYTES = 2**20
@@ -40,7 +40,6 @@ BLOCK_BYTES = 2**20
 _MAX_LINE_BYTES = 32 * 2**20
 """Above this size an error names the field alone: finding the line would take seconds."""
 
-_DAMAGED = "run again, or download the artifact again: the file is not what a run writes"
 _START = b'{\n  "'
 _HEAD_END = b'\n  "results": [\n'
 _ROW_END = b"\n    },\n"
@@ -101,8 +100,8 @@ def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResu
 def _read_batch(path: Path) -> MeasuredBatch:
     head, found = _open(path, _MEASURED)
     rows = tuple(found)
-    _check_once(rows, path)
-    _check_counts(head, rows, path)
+    check_once(rows, path)
+    check_counts(head, rows, path)
     key, attempt = name_batch(path, head.options)
     artifact = find_artifact(path)
     planned = (head.options.matrix_key, head.options.attempt)
@@ -111,7 +110,7 @@ def _read_batch(path: Path) -> MeasuredBatch:
             f"is attempt {planned[1]} of {planned[0]!r} and lies in the artifact {artifact.name}",
             file=str(path),
             field="options",
-            remedy=_DAMAGED,
+            remedy=DAMAGED,
         )
     content = (head.complete, head.options, head.skills, rows)
     told = (str(artifact or ""), head.generated_at_utc)
@@ -128,55 +127,6 @@ def _check_artifacts(batches: Sequence[MeasuredBatch]) -> None:
                 f"is a second results.json in one artifact, beside {first}",
                 file=batch.file,
                 remedy="run the leg again: an agent may have written into its artifact",
-            )
-
-
-def _check_counts(head: BatchHead, rows: Sequence[MeasuredRow], path: Path) -> None:
-    """Reject rows that were changed by hand: they differ from the counts, or from themselves."""
-    if head.summary != summarise(rows):
-        raise DocumentError(
-            "does not match the rows of results", file=str(path), field="summary", remedy=_DAMAGED
-        )
-    for place, row in enumerate(rows):
-        if row.status is Status.PASS and (row.missing_evidence or row.failure_kind):
-            raise DocumentError(
-                f"{row.agent}:{row.case_id} passes although evidence is missing",
-                file=str(path),
-                field=f"results[{place}].status",
-                remedy=_DAMAGED,
-            )
-        if row.status is Status.PASS and not _proves_its_skill(row):
-            raise DocumentError(
-                f"{row.agent}:{row.case_id} passes without evidence of {row.expected_skill}",
-                file=str(path),
-                field=f"results[{place}].token_hits",
-                remedy=_DAMAGED,
-            )
-
-
-def _proves_its_skill(row: MeasuredRow) -> bool:
-    """Whether the expected skill has a hit that can prove it; an alias of it has another name."""
-    own = row.token_hits.get(row.expected_skill)
-    hits = [own] if row.expected_skill in row.token_hits else row.token_hits.values()
-    return not row.expected_skill or any(hit is not None and hit.tier <= 2 for hit in hits)
-
-
-def _check_once(rows: Sequence[MeasuredRow], path: Path) -> None:
-    """Refuse a row that repeats another one."""
-    trials: dict[tuple[str, str, int], int] = {}
-    ids: dict[str, int] = {}
-    for place, row in enumerate(rows):
-        first = trials.setdefault((row.agent, row.case_id, row.trial), place)
-        what, name = f"{row.agent}:{row.case_id} trial {row.trial} is already", "trial"
-        if first == place:
-            first = ids.setdefault(row.unit_run_id, place)
-            what, name = f"{row.unit_run_id} is already that of", "unit_run_id"
-        if first != place:
-            raise DocumentError(
-                f"{what} results[{first}]",
-                file=str(path),
-                field=f"results[{place}].{name}",
-                remedy=_DAMAGED,
             )
 
 
@@ -234,7 +184,7 @@ def _refuse(path: Path, error: ValidationError, count: int | None = None) -> Doc
         file=str(path),
         line=_read_whole(path).line_of(where) if is_small else None,
         field=name_field(where),
-        remedy=_DAMAGED,
+        remedy=DAMAGED,
     )
 
 
@@ -285,7 +235,7 @@ def _cut_whole(path: Path) -> Iterator[bytes]:
     try:
         value = document.decode()
     except DocumentError as error:
-        error.remedy = _DAMAGED  # nobody wrote it by hand
+        error.remedy = DAMAGED  # nobody wrote it by hand
         raise
     rows = value.pop("results", None) if isinstance(value, dict) else None
     yield json.dumps(value).encode()

@@ -16,13 +16,13 @@ RECENT = 100
 
 def read_records(folder: Path | None) -> Mapping[Pair, Record]:
     """The records of a history's folder; none without one. HarnessError where it is unreadable."""
-    return {} if folder is None else sum_recent(read_past(folder))
+    return sum_recent(read_past(folder))
 
 
-def read_past(folder: Path) -> History:
-    """The history of a folder; HarnessError where it is unreadable."""
+def read_past(folder: Path | None) -> History:
+    """The history of a folder, an empty one without it; HarnessError where it is unreadable."""
     try:
-        return read_history(folder)
+        return read_history(folder) if folder else History()
     except OSError as error:
         raise HarnessError(
             f"the history in {folder} cannot be read: {error.strerror or error}",

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from routing_action.agents.provider import template_variable
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.errors import ExitCode, HarnessError
@@ -26,22 +25,20 @@ from routing_action.results.model import (
 )
 from routing_action.results.rerun import resume_command
 from routing_action.run.launch import find_temp_root
+from routing_action.run.launcher import Parts
 from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
-from routing_action.run.preflight import describe_obstacles, look_ahead
 from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
+from routing_action.run.readiness.own_commands import describe_plain_text, find_template_files
+from routing_action.run.readiness.preflight import describe_obstacles, look_ahead
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
+from routing_action.run.reuse.reusable import find_reusable
 from routing_action.run.rounds import Rounds
-from routing_action.run.settings import (
-    RunSettings,
-    agent_templates,
-    find_template_files,
-    missing_record_flag,
-)
+from routing_action.run.settings import RunSettings, agent_templates
 from routing_action.run.trials.confirm import Confirm
-from routing_action.run.unit import Parts, UnitRunner
+from routing_action.run.unit import UnitRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +62,9 @@ async def run_batch(
 ) -> Batch:
     """Run every unit that the journal does not know to have ended.
 
-    What ended is written even where the batch was interrupted: at once when it is, and again
-    when the running units are gone. `arguments` are those of `run` that repeat the batch;
-    `confirm` says which pairs run again; `notes` are said at the start.
+    What ended is written even where the batch was interrupted: at once when it is, and again when
+    the running units are gone. `arguments` repeat the batch; `confirm` says which pairs run again;
+    `notes` are said at the start.
     """
     folder, ports, earlier = parts.folder, parts.ports, journal.earlier
     batch_run_id = earlier.header.batch_run_id if earlier else folder.path.name
@@ -81,7 +78,11 @@ async def run_batch(
     lifecycle.artifact_dir(str(folder.path))
     _end_what_was_left(settings, parts, journal)
     # In a replay nothing is spent, and no agent is stopped.
-    brakes = Brakes(settings.limits.max_cost_usd, live=settings.replay is None)
+    brakes = Brakes(
+        settings.limits.max_cost_usd,
+        live=settings.replay is None,
+        outage_after=settings.limits.outage_after,
+    )
     runner = UnitRunner(plan.providers, settings, parts, lifecycle, brakes)
     ahead = look_ahead(plan.providers, settings)
     obstacles = ahead.obstacles
@@ -92,7 +93,9 @@ async def run_batch(
     opening = (*notes, *_opening_notes(plan, bounds, settings), *ahead.notes)
     for line in (*opening, *parts.launcher.missing_skills()):
         lifecycle.note(line)
-    rounds = Rounds(runner, journal, bounds.rooms, obstacles)
+    waiting = [one for one in _not_ended(plan, journal) if one.agent not in obstacles]
+    reusable = await find_reusable(waiting, runner)
+    rounds = Rounds(runner, journal, bounds.rooms, obstacles, reusable)
     options = _options(plan, settings, bounds)
 
     def write() -> Results:
@@ -135,7 +138,7 @@ async def _measure(rounds: Rounds, plan: Plan, confirm: Confirm, brakes: Brakes)
     units = list(plan.units)
     await rounds.run(units)
     for _ in range(confirm.asked.waves):
-        again = confirm.next_units(rounds.measured, units, brakes.stopped)
+        again = confirm.next_units(rounds.measured, units, brakes.down)
         if not (again and rounds.complete):
             break
         units += again
@@ -185,16 +188,9 @@ def _opening_notes(plan: Plan, bounds: Bounds, settings: RunSettings) -> Iterato
     if plan.selection.sample is not None:
         yield f"sample={plan.selection.sample} seed={plan.selection.seed}"
     yield from bounds.describe()
-    templates = agent_templates(plan.providers, settings.environ) if not settings.replay else {}
-    absent = sum(case.depends_on_absence for case in plan.cases)
-    for agent, template in templates.items():
-        missing = missing_record_flag(plan.providers[agent], template)
-        if missing:
-            cases = "1 case depends" if absent == 1 else f"{absent} cases depend"
-            yield (
-                f"{agent}: {template_variable(agent)} has no {missing}, and plain text shows no "
-                f"load of a skill: {cases} on absence and cannot be measured; add {missing} to it"
-            )
+    if not settings.replay:
+        absent = sum(case.depends_on_absence for case in plan.cases)
+        yield from describe_plain_text(plan.providers, settings.environ, absent)
 
 
 def _closing_notes(runner: UnitRunner, rows: Sequence[UnitResult]) -> Iterator[str]:
@@ -282,6 +278,7 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         subagent_loads="count" if settings.count_subagents else "ignore",
         allow_log_fallback_pass=settings.logs.allow_pass,
         stop_early=settings.stop_early,
+        reuse=settings.reuse.mode,
         skills=str(spaces.skills) if spaces.skills else None,
         not_enforced=dict(bounds.not_enforced),
         config_file=settings.config_file,

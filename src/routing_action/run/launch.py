@@ -14,13 +14,15 @@ from routing_action.agents.discovery import all_providers
 from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.units import Unit
 from routing_action.files.removal import remove_tree
-from routing_action.results.model import KEPT_WORKSPACE, OfferedSkill
+from routing_action.results.model import OfferedSkill
+from routing_action.results.notes import KEPT_WORKSPACE
+from routing_action.run.launcher import Launch, Launcher
 from routing_action.run.logs.session_logs import SessionLogs
 from routing_action.run.offered import find_offered, index_staged
 from routing_action.run.other_sources import supplement_reading
 from routing_action.run.replay.recordings import ReplaySet
+from routing_action.run.reuse.fingerprint import View, fingerprint, look_at
 from routing_action.run.settings import RunSettings, build_command, limit_arguments, log_folders
-from routing_action.run.unit import Launch, Launcher
 from routing_action.run.workspace.agent_home import (
     AgentHome,
     build_environment,
@@ -94,6 +96,7 @@ class LiveLauncher:
         self._lock = threading.Lock()
         self._templates: dict[str, WorkspaceTemplate] = {}
         self._offered: tuple[OfferedSkill, ...] = ()
+        self._views: dict[str, View] = {}
         self._logs: dict[str, SessionLogs] = {}
         skills = settings.workspaces.skills
         self._skills = find_skills(skills) if skills else ()
@@ -153,6 +156,26 @@ class LiveLauncher:
         if self._templates:
             return self._offered  # as they were before the first agent could change them
         return find_offered(self._settings.root, self._providers.values(), self._skills)
+
+    def fingerprint(self, unit: Unit, cli_version: str) -> str | None:
+        """Of the batch's template and the unit; None where agents work in the user's own tree."""
+        if self._shared:
+            return None
+        provider = self._providers[unit.agent]
+        template = self._template(provider)
+        with self._lock:
+            if provider.name not in self._views:
+                skills = staged_skills(template.path, provider).skills
+                real = (one.path.resolve() for one in skills)
+                inside = (one for one in real if one.is_relative_to(template.path))
+                self._views[provider.name] = look_at(
+                    template.path,
+                    template.seal,
+                    [one.relative_to(template.path).as_posix() for one in inside],
+                    whole_tree=self._settings.reuse.mode == "tree",
+                )
+            view = self._views[provider.name]
+        return fingerprint(view, unit.case, provider, self._settings, cli_version)
 
     def missing_skills(self) -> tuple[str, ...]:
         """The skills of the repository that this checkout has not, and why, each path once."""

@@ -6,12 +6,15 @@ docs/how-to/bound-time-and-cost.md, docs/how-to/throttling-and-lanes.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from routing_action.agents.provider import Provider
+from routing_action.corpus.units import DEFAULT_OUTAGE_AFTER
 from routing_action.evidence.outcome import Outcome
-from routing_action.evidence.transcript import EndedBy
+from routing_action.evidence.transcript import EndedBy, Reading
 from routing_action.results.model import UnitResult
 from routing_action.run.settings import RunSettings, agent_templates
 from routing_action.run.workspace.agent_home import find_login_files
@@ -136,9 +139,15 @@ def _serial_logins(providers: Iterable[Provider], environ: Mapping[str, str]) ->
 
 
 _HOPELESS = (Outcome.AUTH, Outcome.QUOTA, Outcome.CLI_MISSING, Outcome.MCP_SERVER)
-_SERVICE = (Outcome.RATE_LIMIT, Outcome.SERVER_ERROR, Outcome.API_ERROR)
-SERVICE_ERRORS = 5
-"""So many units in a row that the service failed, and none that worked, stop an agent."""
+_OUTAGE = (
+    Outcome.RATE_LIMIT,
+    Outcome.SERVER_ERROR,
+    Outcome.API_ERROR,
+    Outcome.NEVER_RAN,
+    Outcome.NO_OUTPUT,
+)
+_SILENT = (Outcome.NOT_RUN, Outcome.CANCELLED)
+"""They say nothing about the service."""
 
 
 class Brakes:
@@ -147,20 +156,62 @@ class Brakes:
     Costs are US dollars; what an agent does not report counts as nothing.
     """
 
-    def __init__(self, cap_usd: float | None = None, *, live: bool = True) -> None:
-        """A replay (not `live`) is never stopped: it needs no credentials and costs nothing."""
+    def __init__(
+        self,
+        cap_usd: float | None = None,
+        *,
+        live: bool = True,
+        outage_after: int = DEFAULT_OUTAGE_AFTER,
+    ) -> None:
+        """So many units in a row that the service failed stop an agent; with 0, none do.
+
+        A replay (not `live`) is never stopped: it needs no credentials and costs nothing.
+        """
         self._cap = cap_usd if live else None
         self._live = live
+        self._outage_after = outage_after
         self._stopped: dict[str, str] = {}
         self._failed: dict[str, int] = {}
+        self._worked: set[str] = set()
+        self._running: dict[str, int] = {}
+        self._moved = asyncio.Condition()
         self._reported = 0
         self._unreported: dict[str, int] = {}
         self.known_usd = 0.0
+
+    @asynccontextmanager
+    async def turn(self, agent: str) -> AsyncIterator[None]:
+        """Wait until a unit of an agent may start, and count it as running until it ended.
+
+        Until one has worked, no more run than may fail before the agent is stopped: an outage
+        costs no more units where many run at once.
+        """
+        async with self._moved:
+            await self._moved.wait_for(lambda: self._has_room(agent))
+            self._running[agent] = self._running.get(agent, 0) + 1
+        try:
+            yield
+        finally:
+            async with self._moved:
+                self._running[agent] -= 1
+                self._moved.notify_all()
+
+    def _has_room(self, agent: str) -> bool:
+        if not (self._live and self._outage_after) or agent in self._worked | self._stopped.keys():
+            return True
+        at_stake = self._running.get(agent, 0) + self._failed.get(agent, 0)
+        return at_stake < self._outage_after
 
     @property
     def stopped(self) -> frozenset[str]:
         """The agents of which no further unit may start, whatever it costs."""
         return frozenset(self._stopped)
+
+    @property
+    def down(self) -> frozenset[str]:
+        """Those, and the agents whose service failed and that never worked: none is confirmed."""
+        never = {agent for agent, failed in self._failed.items() if failed} - self._worked
+        return self.stopped | never
 
     def refusal(self, agent: str) -> str:
         """Why no further unit of an agent may start; "" while it may."""
@@ -181,18 +232,25 @@ class Brakes:
         elif ended_by not in (EndedBy.START_FAILED, EndedBy.NOT_STARTED):
             self._unreported[agent] = self._unreported.get(agent, 0) + 1
 
-    def judge(self, row: UnitResult) -> None:
-        """A unit ended: what keeps it from working does not go away within a batch."""
-        if not self._live:
+    def judge(self, row: UnitResult, reading: Reading | None = None) -> None:
+        """A unit ended: what keeps it from working does not go away within a batch.
+
+        A deadline before the model said anything is a failure of the service too.
+        """
+        if not self._live or row.outcome in _SILENT:
             return
         if row.outcome in _HOPELESS:
             self._stop(row, row.outcome.value)
-        elif row.outcome in _SERVICE:
+        elif row.outcome in _OUTAGE or (
+            row.outcome is Outcome.TIMEOUT and reading is not None and not reading.is_answered
+        ):
             self._failed[row.agent] = self._failed.get(row.agent, 0) + 1
-            if self._failed[row.agent] >= SERVICE_ERRORS:
-                self._stop(row, f"{SERVICE_ERRORS} errors of its service in a row")
-        elif row.outcome is not Outcome.NOT_RUN:
+            if self._failed[row.agent] == self._outage_after:
+                self._stop(row, _count_failures(self._outage_after))
+        else:
             self._failed[row.agent] = 0
+            if row.outcome in (Outcome.COMPLETED, Outcome.TIMEOUT, Outcome.LIMIT):
+                self._worked.add(row.agent)
 
     def _stop(self, row: UnitResult, cause: str) -> None:
         reason = row.error or row.outcome.value
@@ -211,3 +269,9 @@ class Brakes:
         line = f"cost known: {self.known_usd:.4f} USD of {runs}"
         rest = ", ".join(f"{agent} {count}" for agent, count in sorted(self._unreported.items()))
         return f"{line}; not reported, so not counted: {rest}" if rest else line
+
+
+def _count_failures(number: int) -> str:
+    return (
+        "a failure of its service" if number == 1 else f"{number} failures of its service in a row"
+    )

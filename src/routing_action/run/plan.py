@@ -112,7 +112,7 @@ def estimate(plan: Plan, results: Sequence[Results]) -> Estimate:
     durations = recorded_durations(results)
     costs: dict[tuple[str, str], float] = {}
     for row in (row for result in results for row in result.results):
-        if row.cost_usd is not None:
+        if row.cost_usd is not None and not row.reused_from:
             pair = (row.agent, row.case_id)
             costs[pair] = max(costs.get(pair, 0.0), row.cost_usd)
     pairs = [(unit.agent, unit.case.case_id) for unit in plan.units]
@@ -124,7 +124,7 @@ def estimate(plan: Plan, results: Sequence[Results]) -> Estimate:
 def recorded_durations(results: Sequence[Results]) -> dict[tuple[str, str], int]:
     """The longest duration of each pair in earlier results, in milliseconds."""
     durations: dict[tuple[str, str], int] = {}
-    for row in (row for result in results for row in result.results):
+    for row in (row for result in results for row in result.results if not row.reused_from):
         pair = (row.agent, row.case_id)
         durations[pair] = max(durations.get(pair, 0), row.duration_ms)
     return durations

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import LONGEST_PAUSE, EndedBy, Reading
+from routing_action.results.history import HistoryLine
 from routing_action.results.journal import Journal
 from routing_action.results.model import UnitResult, UsageTotals
-from routing_action.run.preflight import Obstacle
+from routing_action.run.readiness.preflight import Obstacle
+from routing_action.run.reuse.reusable import build_reused_row
 from routing_action.run.unit import UnitRunner
 
 FIRST_PAUSE_SECONDS = 5.0
@@ -31,16 +33,18 @@ class Rounds:
         journal: Journal,
         lanes: Mapping[str, int],
         obstacles: Mapping[str, Obstacle],
+        reusable: Mapping[Pair, HistoryLine],
     ) -> None:
         """Nothing runs before `run`; `lanes` bound how many units of an agent run at once.
 
-        No unit of an agent with one of the `obstacles` is started.
+        No unit of an agent with one of the `obstacles` is started, nor one of a `reusable` pair.
         """
         self._runner = runner
         self._journal = journal
         self._earlier = dict(journal.earlier.rows) if journal.earlier else {}
         self._lanes = lanes
         self._obstacles = obstacles
+        self._reusable = reusable
         self._cancel = runner.parts.stop.cancel
         self._units: list[Unit] = []
         self._rows: dict[int, UnitResult] = {}
@@ -78,6 +82,10 @@ class Rounds:
             if unit.agent in self._obstacles:
                 self._give_up(unit, unit_run_id)
                 continue
+            line = self._reusable.get((unit.case.case_id, unit.agent))
+            if line is not None:
+                self._keep(unit, build_reused_row(unit, unit_run_id, line))
+                continue
             ids[unit.index] = unit_run_id
             self._runner.lifecycle.queued(ids[unit.index], unit.key)
 
@@ -90,16 +98,21 @@ class Rounds:
 
         missing = [unit for unit in units if unit.index in ids]
         most = self._runner.settings.limits.max_parallel
-        await run_units(missing, work, most, self._lanes, self._cancel)
+        turn = self._runner.brakes.turn
+        await run_units(missing, work, most, self._lanes, self._cancel, turn)
 
     def _give_up(self, unit: Unit, unit_run_id: str) -> None:
         """The row of a unit whose agent cannot work; the log has said that once for all of them."""
         why = self._obstacles[unit.agent]
         row = self._runner.not_run(unit, unit_run_id, str(why), missing=why.is_missing_cli)
-        self._rows[unit.index] = row
-        self._journal.start(unit_run_id)
-        self._journal.end(row)
+        self._keep(unit, row)
         self._runner.brakes.judge(row)
+
+    def _keep(self, unit: Unit, row: UnitResult) -> None:
+        """Take the row of a unit that is not started."""
+        self._rows[unit.index] = row
+        self._journal.start(row.unit_run_id)
+        self._journal.end(row)
         self._runner.lifecycle.carry(row)
 
     async def _run_to_end(self, unit: Unit, unit_run_id: str) -> UnitResult:
@@ -119,7 +132,7 @@ class Rounds:
             row, reading = await runner.run(unit, unit_run_id)
         row = merge_attempts(row, earlier)
         lifecycle.ended(unit.key, row)
-        runner.brakes.judge(row)
+        runner.brakes.judge(row, reading)
         return row
 
     def _pause_of(
@@ -151,12 +164,13 @@ async def run_units(
     max_parallel: int,
     lanes: Mapping[str, int],
     cancel: asyncio.Event,
+    turn: Callable[[str], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
 ) -> None:
     """Run `work` on every unit, at most `max_parallel` at once and within each agent's lane.
 
-    A unit takes a slot once its lane has room, so that a full lane holds up no other. No unit
-    starts once the batch is cancelled. A worker's error cancels the batch: the other workers are
-    stopped and waited for, then it is raised.
+    A unit takes a slot once its lane has room and its agent's `turn` has come, so that a full lane
+    holds up no other. No unit starts once the batch is cancelled. A worker's error cancels the
+    batch: the other workers are stopped and waited for, then it is raised.
     """
     slots = asyncio.Semaphore(max_parallel)
     # A lane without any room would wait for ever.
@@ -166,7 +180,7 @@ async def run_units(
     }
 
     async def run_one(unit: Unit) -> None:
-        async with rooms[unit.agent], slots:
+        async with rooms[unit.agent], turn(unit.agent), slots:
             if cancel.is_set():
                 return
             try:

@@ -173,6 +173,8 @@ def explain_failure(
         )
     if outcome is Outcome.NOT_MEASURABLE:
         return f"what {agent} printed is of a kind in which no load of a skill shows"
+    if outcome is Outcome.TIMEOUT and not (reading.is_answered or reading.failure_message):
+        return "nothing came from the model before the deadline"
     if outcome is Outcome.KILLED and reading.unfinished:
         agents = "1 agent" if reading.unfinished == 1 else f"{reading.unfinished} agents"
         return f"{agents} in the background had not ended when the output did"

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import functools
 import math
-import os
-import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from routing_action.agents.provider import Provider, template_variable
 from routing_action.corpus.units import (
     DEFAULT_LOG_BYTES,
     DEFAULT_LOG_FILES,
     DEFAULT_MAX_PARALLEL,
+    DEFAULT_OUTAGE_AFTER,
     DEFAULT_OUTPUT_MB,
+    DEFAULT_REUSE_CHECK,
+    DEFAULT_REUSE_DAYS,
     DEFAULT_THROTTLE_RETRIES,
     DEFAULT_TIMEOUT_SECONDS,
 )
 from routing_action.errors import UsageError
-from routing_action.git.changes import list_tree
-from routing_action.git.command import find_work_tree, resolve
 from routing_action.run.trials.confirm import Confirming
 
 MAX_PARALLEL_LIMIT = 256
@@ -48,6 +47,7 @@ class Limits:
     max_turns: int | None = None
     throttle_retries: int = DEFAULT_THROTTLE_RETRIES
     max_output_mb: int = DEFAULT_OUTPUT_MB
+    outage_after: int = DEFAULT_OUTAGE_AFTER
 
     def timeout_for(self, agent: str) -> float:
         """The wall deadline of a provider's units, in seconds."""
@@ -92,6 +92,19 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class Reuse:
+    """Which pairs need no run, since one of the default branch measured the same.
+
+    With `tree` every file of the checkout must be the same. `days` bounds the age; of 100 pairs
+    `check` are measured all the same.
+    """
+
+    mode: Literal["never", "auto", "tree"] = "never"
+    days: int = DEFAULT_REUSE_DAYS
+    check: int = DEFAULT_REUSE_CHECK
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixJob:
     """Which job of a matrix this batch is: names for the results, nothing else."""
 
@@ -104,6 +117,7 @@ class MatrixJob:
 class RunSettings:
     """How units are run; what is run stands in the selection.
 
+    `history` is the folder of what the default branch measured, None where there is none.
     `uncommitted` are the paths of the checkout that are not as in `commit`.
     `config_file` and its SHA-256 describe the user's own agents. With `replay` no agent starts.
     """
@@ -118,6 +132,8 @@ class RunSettings:
     provider_models: Mapping[str, str] = field(default_factory=dict)
     count_subagents: bool = True
     stop_early: bool = False
+    history: Path | None = None
+    reuse: Reuse = field(default_factory=Reuse)
     confirm: Confirming = field(default_factory=Confirming)
     fail_on_infra: bool = False
     commit: str | None = None
@@ -223,37 +239,6 @@ def agent_templates(agents: Iterable[str], environ: Mapping[str, str]) -> dict[s
     """The commands that the user gave agents instead of their own, by agent."""
     found = {agent: environ.get(template_variable(agent), "").strip() for agent in agents}
     return {agent: template for agent, template in found.items() if template}
-
-
-def find_template_files(templates: Collection[str], root: Path) -> tuple[str, ...]:
-    """The committed files below a folder that stand in commands, by their paths in it, sorted."""
-    words = {one for text in templates for one in _BETWEEN.split(text)}
-    for text in templates:
-        with suppress(ValueError):  # the run itself says so
-            words.update(shlex.split(text))
-    top = find_work_tree(root) if words else None
-    if top is None or resolve(top, "HEAD") is None:
-        return ()
-    below, tree = root.resolve(), list_tree(top, "HEAD")
-    places = {Path(os.path.normpath(below / word)) for word in words}
-    found = [one for one in places if below in one.parents]
-    tracked = (one for one in found if one.relative_to(top).as_posix() in tree)
-    return tuple(sorted(one.relative_to(below).as_posix() for one in tracked))
-
-
-_BETWEEN = re.compile(r"""[\s='";]+""")
-
-
-def missing_record_flag(provider: Provider, template: str) -> str:
-    """The option that a template lacks to print records; "" where it has one, or none is known.
-
-    Only a template that names the CLI itself is judged: what another program does is unknown.
-    """
-    program, text = provider.command[0], f" {template.replace('=', ' ')} "
-    names_it = re.search(rf"""[\s/'"]{re.escape(program)}[\s'"]""", text)
-    if names_it is None or any(f" {flag} " in text for flag in provider.record_flags):
-        return ""
-    return provider.record_flags[0] if provider.record_flags else ""
 
 
 def _provider_words(

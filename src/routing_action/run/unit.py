@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from routing_action.agents.provider import Provider, ReadContext
 from routing_action.corpus.units import Unit
@@ -14,11 +13,10 @@ from routing_action.errors import HarnessError
 from routing_action.evidence.evidence import Hit
 from routing_action.evidence.outcome import RunEnd
 from routing_action.evidence.transcript import EndedBy, Reading
-from routing_action.files.redaction import Redactor
-from routing_action.results.batch_folder import BatchFolder
-from routing_action.results.model import OfferedSkill, UnitResult
+from routing_action.results.model import UnitResult
 from routing_action.run.evaluate import CaseJudge
-from routing_action.run.lifecycle import LifecycleLog, Ports, Stop, format_time
+from routing_action.run.launcher import Launch, Parts
+from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Brakes
 from routing_action.run.other_sources import (
     VersionProbe,
@@ -35,59 +33,7 @@ from routing_action.run.rows import (
     make_excerpt,
 )
 from routing_action.run.settings import RunSettings
-from routing_action.run.workspace.custody import Custody, Witness
-
-
-@dataclass(slots=True)
-class Launch:
-    """One unit, ready to start. `new_log_lines` gives what session logs gained since the start.
-
-    `wall_seconds` is a deadline of this unit's own; None takes the settings'. `output_bytes` is
-    how much it is going to print, where that is known: in a replay. `supplement` adds what is
-    known of a run apart from its output. `custody` knows what it must find. `close` takes
-    everything away again and gives notes about what it could not.
-    """
-
-    argv: tuple[str, ...]
-    cwd: Path
-    env: dict[str, str]
-    context: ReadContext
-    notes: tuple[str, ...] = ()
-    cli_version: str | None = None
-    model: str | None = None
-    wall_seconds: float | None = None
-    output_bytes: int | None = None
-    supplement: Callable[[Reading], Reading] = field(default=lambda reading: reading)
-    new_log_lines: Callable[[], Sequence[tuple[str, bytes]]] | None = None
-    custody: Custody = field(default_factory=Custody)
-    close: Callable[[], Sequence[str]] = field(default=lambda: ())
-
-
-class Launcher(Protocol):
-    """Prepares units; live or from recordings."""
-
-    def prepare(self, unit: Unit, unit_run_id: str) -> Launch:
-        """Make everything that the unit needs, in a thread; HarnessError where that fails."""
-        ...
-
-    def missing_skills(self) -> tuple[str, ...]:
-        """What this checkout lacks of the repository's skills, in sentences."""
-        return ()
-
-    def offered_skills(self) -> tuple[OfferedSkill, ...]:
-        """The skills that lie where the agents look; none where that is not known."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a batch works with: where it writes, what starts its units, and the outside world."""
-
-    folder: BatchFolder
-    launcher: Launcher
-    redactor: Redactor
-    ports: Ports
-    stop: Stop
+from routing_action.run.workspace.custody import Witness
 
 
 @dataclass(slots=True)
@@ -176,6 +122,7 @@ class UnitRunner:
             ended_by = EndedBy.COST_LIMIT
         end = RunEnd.by(ended_by, result.exit_code)
         verdict = run.judge.judge(reading, end)
+        version = launch.cli_version or await self._version(run, end)
         cause = self._cause(run, result, ended_by)
         record = RunRecord(
             launch.argv,
@@ -188,14 +135,29 @@ class UnitRunner:
             output_excerpt=make_excerpt(*run.tails),
             error=explain_failure(run.unit.agent, verdict.outcome, reading, cause, run.tails[1]),
             notes=(*launch.notes, *self._saved(run, end)),
-            cli_version=launch.cli_version or await self._version(run, reading, end),
+            cli_version=version,
             model=launch.model,
             matched_log_file=logs[0],
             log_hits=logs[1],
             sha256s=run.sha256s,
         )
         row = build_row(run.unit, run.unit_run_id, record, verdict, reading, evidence, redactor)
+        if version and not row.timed_out:
+            found = self.parts.launcher.fingerprint(run.unit, version)
+            row = row.model_copy(update={"fingerprint": found})
         return row, reading
+
+    async def ask_version(self, unit: Unit) -> str | None:
+        """The version of a unit's CLI, before any unit is run; None where it does not tell."""
+        unit_run_id = self.parts.ports.new_id()
+        try:
+            launch = await asyncio.to_thread(self.parts.launcher.prepare, unit, unit_run_id)
+        except HarnessError:
+            return None
+        try:
+            return await self._ask(unit.agent, launch, unit_run_id)
+        finally:
+            await asyncio.to_thread(launch.close)
 
     def _cause(self, run: _Run, result: ProcessResult, ended_by: EndedBy) -> str:
         """Why the harness ended the unit, or could not start it; "" where neither is so."""
@@ -219,15 +181,20 @@ class UnitRunner:
         self.unread_bytes += unread
         return (note, f"{unread} of {size} bytes of the recording were not read")
 
-    async def _version(self, run: _Run, reading: Reading, end: RunEnd) -> str | None:
-        """Asked only of a live CLI that started and did not say it in its stream."""
-        if reading.cli_version or self.settings.replay or not end.started or end.cancelled:
+    async def _version(self, run: _Run, end: RunEnd) -> str | None:
+        """Asked of a live CLI that started, once in a batch, though its stream may say it too.
+
+        A later run that looks for this one's fingerprint has no stream yet, and asks as well.
+        """
+        if self.settings.replay or not end.started or end.cancelled:
             return None
-        agent, launch = run.unit.agent, run.launch
+        return await self._ask(run.unit.agent, run.launch, run.unit_run_id)
+
+    async def _ask(self, agent: str, launch: Launch, marker: str) -> str | None:
         argv = version_command(self.providers[agent], launch.argv)
-        if not argv:
-            return None
-        return await self._versions.ask(agent, argv, launch.cwd, launch.env, run.unit_run_id)
+        return (
+            await self._versions.ask(agent, argv, launch.cwd, launch.env, marker) if argv else None
+        )
 
     async def _process(self, run: _Run) -> ProcessResult:
         """Start the agent; its output is redacted, stored and read while it comes."""

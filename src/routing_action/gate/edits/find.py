@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from routing_action.corpus.brought_in import find_set, name_brought
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES, Corpus
 from routing_action.corpus.influences import Influence, find_influence, find_skill_folder
 from routing_action.errors import RoutingActionError
@@ -45,9 +46,6 @@ from routing_action.git.changes import (
 )
 from routing_action.git.command import find_work_tree
 
-_IMPORT = re.compile(rb"(?:^|\s)@([A-Za-z0-9._~/-]{1,300})")
-_PLUGIN = ".claude-plugin/plugin.json"
-_PLUGIN_FOLDERS = ("agents", "commands", "hooks")
 # Another change could have them used: they are in view whichever is used now.
 _DEFAULTS = {
     **dict.fromkeys(DEFAULT_CASE_FILES, Influence.CASES),
@@ -198,46 +196,22 @@ def name_files(
     """The named files and folders, with those that plugins, settings and instructions bring in."""
     found = dict(named)
     for tree in trees:
-        plugins = [path.removesuffix(_PLUGIN) for path in tree if path.endswith(_PLUGIN)]
-        folders = (f"{plugin}{folder}" for plugin in plugins for folder in _PLUGIN_FOLDERS)
-        found |= dict.fromkeys(folders, Influence.SETTINGS)
-        found |= dict.fromkeys(_find_imports(tree, read, found), Influence.INSTRUCTIONS)
+        found |= name_brought(tree.keys(), partial(_read_paths, tree, read), found)
     changed = {path for path in {*trees[0], *trees[1]} if trees[0].get(path) != trees[1].get(path)}
     unknown = [path for path in changed if find_influence(path, found) is None]
-    return found | dict.fromkeys(_find_set(unknown, trees, read, found), Influence.SETTINGS)
-
-
-def _find_set(
-    paths: Collection[str], trees: tuple[Tree, Tree], read: Read, named: Mapping[str, Influence]
-) -> Iterator[str]:
-    """Those of the paths that stand in an agent's settings: hooks, servers, files to read."""
     blobs = {
         entry.blob
         for tree in trees
         for path, entry in tree.items()
-        if paths and find_influence(path, named) is Influence.SETTINGS
+        if unknown and find_influence(path, found) is Influence.SETTINGS
     }
-    text = b"\0".join(read(blobs).values())
-    for path in paths:
-        word = os.fsencode(path)
-        if word in text and re.search(rb"(?<![\w-])" + re.escape(word) + rb"(?![\w.-])", text):
-            yield path
+    return found | dict.fromkeys(find_set(unknown, read(blobs).values()), Influence.SETTINGS)
 
 
-def _find_imports(tree: Tree, read: Read, named: Mapping[str, Influence]) -> set[str]:
-    """The files that instruction files bring in by `@path` (Claude Code's and Gemini's memory)."""
-    seen: set[str] = set()
-    files = {one for one in tree if find_influence(one, named) is Influence.INSTRUCTIONS}
-    while files:
-        contents = read(tree[one].blob for one in files)
-        found = {
-            posixpath.normpath(posixpath.join(posixpath.dirname(one), os.fsdecode(path)))
-            for one in files
-            for path in _IMPORT.findall(contents.get(tree[one].blob, b""))
-        }
-        files = {one.rstrip(".") for one in found} & tree.keys() - seen
-        seen |= files
-    return seen
+def _read_paths(tree: Tree, read: Read, paths: Iterable[str]) -> dict[str, bytes]:
+    blobs = {path: tree[path].blob for path in paths}
+    contents = read(blobs.values())
+    return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
 
 
 def _describe(

@@ -93,6 +93,7 @@ def _evidence(measured: MeasuredPair) -> dict[str, object]:
         "trials": measured.trials,
         "measured": measured.measured if measured.measured != measured.trials else None,
         "unit_run_id": row.unit_run_id,
+        "reused_from": row.reused_from,
     }
 
 

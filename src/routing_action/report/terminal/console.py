@@ -29,12 +29,8 @@ from routing_action.report.terminal.layout import (
 )
 from routing_action.report.terminal.matrix import MARKS, draw_matrix
 from routing_action.report.view import is_worth_a_look
-from routing_action.results.model import (
-    KEPT_WORKSPACE,
-    Results,
-    UnitResult,
-    notes_of_agents,
-)
+from routing_action.results.model import Results, UnitResult
+from routing_action.results.notes import KEPT_WORKSPACE, notes_of_agents
 
 _ORDER = (Status.FAIL, Status.INFRA_ERROR, Status.PASS)
 _SLOWEST = 5

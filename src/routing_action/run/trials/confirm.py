@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from routing_action.corpus.baseline import Baseline, Pair, Status, count_passing, find_entry
 from routing_action.corpus.units import Unit
@@ -24,14 +23,10 @@ _NOT_REPEATED = (Outcome.NOT_RUN, Outcome.NOT_MEASURABLE)
 
 @dataclass(frozen=True, slots=True)
 class Confirming:
-    """What `--confirm` asks for: `count` more trials, or with `sequential` until it is decided.
-
-    `history` is the folder that knows how often each pair passed.
-    """
+    """What `--confirm` asks for: `count` more trials, or with `sequential` until it is decided."""
 
     count: int = 0
     sequential: Sequential | None = None
-    history: Path | None = None
 
     @property
     def waves(self) -> int:

@@ -17,7 +17,7 @@ from routing_action.files.documents import read_text
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import find_nearest
 from routing_action.files.removal import remove_tree
-from routing_action.results.model import FINDS_NO_SKILL
+from routing_action.results.notes import FINDS_NO_SKILL
 from routing_action.run.workspace.answer_keys import AnswerKeys
 from routing_action.run.workspace.visible_files import copy_tree, read_folder, shown
 

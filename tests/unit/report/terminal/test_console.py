@@ -13,7 +13,8 @@ from routing_action.evidence.transcript import SourceKind
 from routing_action.report.terminal.cells import cell_width
 from routing_action.report.terminal.console import render_console
 from routing_action.report.terminal.layout import LABEL_WIDTH, ConsoleStyle
-from routing_action.results.model import KEPT_WORKSPACE, Results, TokenHit, UnitResult
+from routing_action.results.model import Results, TokenHit, UnitResult
+from routing_action.results.notes import KEPT_WORKSPACE
 from tests.support.result_rows import make_results, make_row
 
 HIT = TokenHit(

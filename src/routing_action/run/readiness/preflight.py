@@ -13,7 +13,7 @@ from routing_action.agents.diagnosis import Finding, Level, diagnose
 from routing_action.agents.provider import Provider
 from routing_action.corpus.units import Unit
 from routing_action.files.program import own_program
-from routing_action.run.doctor import look
+from routing_action.run.readiness.doctor import look
 from routing_action.run.settings import RunSettings
 
 

@@ -1,0 +1,1 @@
+"""Pairs that need no run, since the default branch measured the same."""
