@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# To be sourced: `prepare_environment runtime` (or dev) then makes the scripts' virtual environment
+# To be sourced: `prepare_environment runtime` (or release, dev) then makes the scripts' virtual environment
 # with a program bin/routing-action, and sets VENV_PYTHON, or returns 4. It reads PYTHON (an
 # interpreter; default: found on PATH), ROUTING_ACTION_VENV (the folder; .venv) and ROUTING_ACTION_UV (a uv; found on PATH, or fetched).
 ROUTING_ACTION_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -16,7 +16,7 @@ find_python() { # prints its path; a link on PATH need not work (pyenv)
     'install one, or set PYTHON to the path of one'
 }
 
-lock_of() { if [[ $1 == dev ]]; then echo requirements-dev.lock; else echo requirements.lock; fi; }
+lock_of() { if [[ $1 == runtime ]]; then echo requirements.lock; else echo "requirements-$1.lock"; fi; }
 entry_point() { # prints a script that starts the environment in folder $1 as a person would
   printf '#!/usr/bin/env bash\nROUTING_ACTION_PROGRAM=%q exec %q -P -m routing_action "$@"\n' \
     "$1/bin/routing-action" "$1/bin/python"

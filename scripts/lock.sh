@@ -11,8 +11,8 @@ usage() {
 usage: scripts/lock.sh [--upgrade | --check]
 
 Writes requirements.lock (runtime), requirements-bot.lock (runtime and the bot's server),
-requirements-dev.lock (all of these and dev) and requirements-uv.lock (the installer) from
-pyproject.toml. They hold versions and hashes only.
+requirements-release.lock (what builds a release), requirements-dev.lock (all of these and dev) and
+requirements-uv.lock (the installer) from pyproject.toml. They hold versions and hashes only.
 
   --upgrade  move every pin to the newest release; without it, pins that still fit are kept
   --check    change nothing; exit 1 where a lock does not belong to pyproject.toml as it is
@@ -27,15 +27,18 @@ import hashlib, json, pathlib, re, sys, tomllib
 
 lock, path = sys.argv[1:]
 table = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-dev = sorted(table["dependency-groups"]["dev"])
+groups = table["dependency-groups"]
+release = sorted(groups["release"])
+dev = sorted(release + [line for line in groups["dev"] if isinstance(line, str)])
 project = table["project"]
 runtime = [project["requires-python"], sorted(project["dependencies"])]
 bot = sorted(project["optional-dependencies"]["bot"])
 inputs = {
     "requirements.lock": runtime,
     "requirements-bot.lock": [*runtime, bot],
+    "requirements-release.lock": release,
     "requirements-dev.lock": [*runtime, bot, dev],
-    "requirements-uv.lock": [line for line in dev if re.match(r"[\w.-]+", line)[0] == "uv"],
+    "requirements-uv.lock": [line for line in release if re.match(r"[\w.-]+", line)[0] == "uv"],
 }
 digest = hashlib.sha256(json.dumps(inputs[lock]).encode()).hexdigest()
 print("# made by scripts/lock.sh from the dependencies in pyproject.toml, sha256", digest)
@@ -44,7 +47,7 @@ PYTHON
 
 check() {
   local lock stale=0
-  for lock in requirements{,-bot,-dev,-uv}.lock; do
+  for lock in requirements{,-bot,-release,-dev,-uv}.lock; do
     if [[ $(head -n 1 "$root/$lock") != "$(first_line "$lock")" ]]; then
       printf '%s is stale: pyproject.toml asks for other packages; run scripts/lock.sh\n' "$lock" >&2
       stale=1
@@ -74,6 +77,7 @@ write() {
   compile requirements-bot.lock pyproject.toml --extra bot --constraint requirements.lock
   compile requirements-dev.lock pyproject.toml --extra bot --group dev \
     --constraint requirements-bot.lock
+  compile requirements-release.lock --group release --constraint requirements-dev.lock
   printf 'uv\n' >"$scratch/uv.in"
   compile requirements-uv.lock "$scratch/uv.in" --constraint requirements-dev.lock
 }

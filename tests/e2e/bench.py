@@ -88,8 +88,9 @@ class Bench:
         attempt: int = 1,
         secrets: Mapping[str, str] | None = None,
         meanwhile: Callable[[Path], None] | None = None,
+        seconds: int = _SECONDS,
     ) -> Finished:
-        """Run a workflow of the repository; the wall limit is four minutes.
+        """Run a workflow of the repository, within so many seconds.
 
         `meanwhile` is called with the repository's folder as soon as the run has begun.
         """
@@ -126,7 +127,7 @@ class Bench:
                 env=self._environment(),
                 capture_output=True,
                 text=True,
-                timeout=_SECONDS,
+                timeout=seconds,
                 check=False,
             )
             if watcher is not None:

@@ -497,8 +497,8 @@ def test_a_malformed_baseline_is_explained(project: Project, name: str, command:
 GOOD_ROW = json.loads(render_results(make_results(make_row())))["results"][0]
 BAD_RESULTS: dict[str, tuple[str, str]] = {
     "empty": ("", "no valid JSON"),
-    "list": ("[]", "field schema_version: schema_version is None"),
-    "newer": ('{"schema_version": 2}', "schema_version is 2"),
+    "list": ("[]", "field schema_version: is missing"),
+    "newer": ('{"schema_version": 2}', "schema_version: is 2"),
     "status": (json.dumps({**GOOD_ROW, "status": "ok"}), "results[0].status: must be"),
     "missing": (json.dumps({k: v for k, v in GOOD_ROW.items() if k != "agent"}),
                 "field results[0].agent: is missing"),

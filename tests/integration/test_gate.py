@@ -281,7 +281,7 @@ def test_g4_failed_error_not_comparable_and_not_measured_are_told_apart(
 BAD_DELTAS: dict[str, tuple[Any, str]] = {
     "no JSON": ("{", "no valid JSON"),
     "a list": ([], "must be an object"),
-    "another version": ({"schema_version": 2}, "field schema_version: schema_version is 2"),
+    "another version": ({"schema_version": 2}, "field schema_version: is 2"),
     "a missing field": ({"reasons": None}, "field reasons: is missing"),
     "an unknown field": ({"colour": "red"}, "field colour: unknown field"),
     "an unknown conclusion": ({"conclusion": "skipped"}, "field conclusion: must be"),

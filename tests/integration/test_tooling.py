@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCKS = (
     "requirements.lock",
     "requirements-bot.lock",
+    "requirements-release.lock",
     "requirements-dev.lock",
     "requirements-uv.lock",
 )
@@ -70,7 +71,7 @@ def test_a_new_runtime_dependency_makes_its_locks_stale(checkout: Path) -> None:
     outcome = run(checkout / "scripts" / "lock.sh", "--check")
     assert outcome.returncode == 1
     said = outcome.stderr.splitlines()
-    assert [line.partition(" ")[0] for line in said] == list(LOCKS[:3])
+    assert [line.partition(" ")[0] for line in said] == [LOCKS[0], LOCKS[1], LOCKS[3]]
     assert all("is stale" in line and "run scripts/lock.sh" in line for line in said)
 
 
@@ -80,7 +81,7 @@ def test_a_new_dependency_of_the_server_leaves_the_action_as_it_is(checkout: Pat
     write(project, project.read_text("utf-8").replace('  "psycopg', '  "attrs",\n  "psycopg'))
     outcome = run(checkout / "scripts" / "lock.sh", "--check")
     said = outcome.stderr.splitlines()
-    assert [line.partition(" ")[0] for line in said] == [LOCKS[1], LOCKS[2]]
+    assert [line.partition(" ")[0] for line in said] == [LOCKS[1], LOCKS[3]]
 
 
 def test_a_lock_that_lost_its_origin_is_stale(checkout: Path) -> None:
@@ -101,7 +102,8 @@ def test_every_pin_has_a_hash_and_the_dev_lock_repeats_the_runtime_pins() -> Non
         pins[lock] = {line.split()[0] for line in lines}
     assert pins["requirements.lock"] < pins["requirements-bot.lock"]
     assert pins["requirements-bot.lock"] < pins["requirements-dev.lock"]
-    assert pins["requirements-uv.lock"] < pins["requirements-dev.lock"]
+    assert pins["requirements-release.lock"] < pins["requirements-dev.lock"]
+    assert pins["requirements-uv.lock"] < pins["requirements-release.lock"]
 
 
 # --- test.sh ----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from routing_action import __version__
 from routing_action.action.step import Step
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.files.atomic import unwritable, write_atomically
@@ -124,6 +125,7 @@ def _salvage(private: Path) -> Results | None:
                 sweep_survivors(killed.running)
                 rows = tuple(killed.rows.values())
                 return Results(
+                    written_by=__version__,
                     batch_run_id=killed.header.batch_run_id,
                     generated_at_utc=killed.header.at_utc,
                     complete=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 COMMANDS = {
+    "demo": "Show a green gate and a red one, from recordings.",
     "run": "Run cases on agent CLIs and prove which skills they loaded.",
     "compare": "Judge results against the baseline at the merge base.",
     "report": "Render a delta for people.",

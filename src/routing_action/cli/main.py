@@ -18,9 +18,9 @@ from routing_action.report.terminal.plain_lines import plain_output
 _NO_FAULTS = (ExitCode.INTERRUPTED, ExitCode.NOTHING_TO_RUN)
 _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
-_WHERE_THEY_ARE = (*_HIDDEN, "bot", "schema")
+_WHERE_THEY_ARE = (*_HIDDEN, "bot", "demo", "schema")
 """What never looks for a repository above the current folder."""
-_STARTED = "ROUTING_ACTION_PROGRAM"
+STARTED = "ROUTING_ACTION_PROGRAM"
 """The path that a person starts; set by scripts/env.sh's entry point, and by test.sh."""
 
 
@@ -67,7 +67,7 @@ def group(context: click.Context) -> None:
     if context.invoked_subcommand not in _WHERE_THEY_ARE:
         place = importlib.import_module("routing_action.cli.place")
         place.enter_root(context)
-        place.name_program_here(os.environ.get(_STARTED) or sys.argv[0])
+        place.name_program_here(os.environ.get(STARTED) or sys.argv[0])
 
 
 def run_command(arguments: list[str], causes: list[str] | None = None) -> int:

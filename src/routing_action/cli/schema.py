@@ -11,8 +11,10 @@ from pydantic import TypeAdapter
 
 from routing_action.agents.described.routing_file import RoutingFile
 from routing_action.corpus.case import Case
-from routing_action.gate.model import Delta
-from routing_action.results.model import Results
+from routing_action.corpus.cases_file import CASES_SCHEMA_VERSION
+from routing_action.gate.baselines import BASELINE_SCHEMA_VERSION, ENTRIES
+from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
+from routing_action.results.model import SCHEMA_VERSION, Results
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -26,7 +28,11 @@ def _cases() -> dict[str, Any]:
             {
                 "type": "object",
                 "required": ["cases"],
-                "properties": {"cases": inner, "$schema": {"type": "string"}},
+                "properties": {
+                    "cases": inner,
+                    "$schema": {"type": "string"},
+                    "schema_version": {"const": CASES_SCHEMA_VERSION},
+                },
                 "additionalProperties": False,
             },
         ]
@@ -35,6 +41,7 @@ def _cases() -> dict[str, Any]:
 
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "baseline": lambda: {**ENTRIES.json_schema(), "title": "provider-baseline.json"},
     "cases": _cases,
     "delta": lambda: Delta.model_json_schema(mode="serialization"),
     "results": lambda: Results.model_json_schema(mode="serialization"),
@@ -42,10 +49,20 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 """The schemas by the name of their file."""
 
+VERSIONS = {
+    "baseline": BASELINE_SCHEMA_VERSION,
+    "cases": CASES_SCHEMA_VERSION,
+    "delta": DELTA_SCHEMA_VERSION,
+    "results": SCHEMA_VERSION,
+    "routing": 1,
+}
+"""The version of each; another one is another layout, which this release does not read."""
+
 
 def render_schema(name: str) -> str:
     """The text of a schema: two-space indent and a newline at the end."""
-    schema = {"$schema": _DIALECT, **SCHEMAS[name]()}
+    number = f"urn:routing-action:{name}:{VERSIONS[name]}"
+    schema = {"$schema": _DIALECT, "$id": number, **SCHEMAS[name]()}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

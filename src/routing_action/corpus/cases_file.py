@@ -20,9 +20,11 @@ from routing_action.files.documents import decode_text, read_bytes, validate
 from routing_action.files.json_layout import append_object
 from routing_action.files.json_text import JsonText
 from routing_action.files.program import own_program
+from routing_action.files.versions import check_version
 
 _PAGE = "reference/cases.md#fields"
 ID_RULE = "a case_id is made of letters, digits, `.`, `_` and `-`, at most 128 of them"
+CASES_SCHEMA_VERSION = 1
 MAX_CASES_BYTES = 16 * 2**20
 DEFAULT_CASE_FILES = (DEFAULT_CASES_FILE, "tests/agent-routing/cases.json")
 
@@ -116,7 +118,10 @@ def _refuse_triggers(document: JsonText, value: object) -> None:
 
 
 def _only_cases(value: dict[str, object], document: JsonText) -> object:
-    unknown = sorted(set(value) - {"cases", "$schema"})
+    if isinstance(value.get("schema_version"), int):
+        line = document.line_of(["schema_version"])
+        check_version(value, "schema_version", CASES_SCHEMA_VERSION, file=document.file, line=line)
+    unknown = sorted(set(value) - {"cases", "$schema", "schema_version"})
     if unknown or "cases" not in value:
         field = unknown[0] if unknown else "cases"
         cause = "unknown key" if unknown else "is missing"

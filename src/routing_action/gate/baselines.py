@@ -38,6 +38,7 @@ from routing_action.files.documents import (
 from routing_action.files.json_text import JsonText
 from routing_action.files.nearest import suggest
 from routing_action.files.program import own_program
+from routing_action.files.versions import check_version
 
 MAX_BASELINE_BYTES = 64 * 2**20
 DEFAULT_BASELINE_FILES = ("provider-baseline.json", "tests/agent-routing/provider-baseline.json")
@@ -46,10 +47,13 @@ Entries = dict[str, dict[str, BaselineEntry]]
 """Entries by case id, then by provider, in the file's order."""
 
 _Name = Annotated[str, StringConstraints(min_length=1)]
-_ENTRIES: TypeAdapter[Entries] = TypeAdapter(
+ENTRIES: TypeAdapter[Entries] = TypeAdapter(
     dict[_Name, Annotated[dict[_Name, BaselineEntry], Field(min_length=1)]],
     config=ConfigDict(defer_build=True),
 )
+BASELINE_SCHEMA_VERSION = 1
+_VERSION = "schema_version"
+"""What a later layout would begin with; this one has cases alone."""
 _SHAPE = 'a baseline is {"CASE_ID": {"PROVIDER": {"expected_status": "pass"}}}'
 _LINE = re.compile(r" at line (\d+)")
 
@@ -191,9 +195,11 @@ def _fields(entry: BaselineEntry) -> dict[str, Any]:
 
 
 def _parse(document: JsonText) -> Entries:
-    document.decode()  # refuses what the model cannot see: keys that are given twice
+    value = document.decode()  # refuses what the model cannot see: keys that are given twice
+    if isinstance(value, dict) and isinstance(value.get(_VERSION), int):
+        check_version(value, _VERSION, BASELINE_SCHEMA_VERSION, file=document.file)
     try:
-        entries = _ENTRIES.validate_json(document.text, strict=True)
+        entries = ENTRIES.validate_json(document.text, strict=True)
         same: dict[BaselineEntry, BaselineEntry] = {}  # most are alike: hold each of them once
         return {
             case_id: {agent: same.setdefault(entry, entry) for agent, entry in found.items()}

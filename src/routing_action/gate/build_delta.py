@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from routing_action import __version__
 from routing_action.agents.provider import Provider
 from routing_action.corpus.baseline import Pair, count_passing
 from routing_action.corpus.cases_file import Corpus
@@ -96,6 +97,7 @@ def build_delta(
     is_edited = any(edit.influence is Influence.BASELINE and edit.name for edit in change.edits)
     source = baselines.source.model_copy(update={"edited": baselines.source.edited or is_edited})
     return Delta(
+        written_by=__version__,
         generated_at_utc=format_time(now),
         conclusion=gate.conclusion,
         reasons=gate.reasons,

@@ -9,6 +9,7 @@ from routing_action.errors import DocumentError
 from routing_action.files.documents import read_text, validate
 from routing_action.files.json_text import JsonText
 from routing_action.files.program import own_program
+from routing_action.files.versions import check_version
 from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import DELTA_SCHEMA_VERSION, Delta
 
@@ -27,15 +28,8 @@ def read_delta(path: Path) -> Delta:
     value = document.decode()
     if not isinstance(value, dict):
         raise DocumentError("must be an object", file=file, line=1, remedy=again)
-    version = value.get("schema_version")
-    if version != DELTA_SCHEMA_VERSION:
-        raise DocumentError(
-            f"schema_version is {version!r}, this release reads {DELTA_SCHEMA_VERSION}",
-            file=file,
-            line=document.line_of(["schema_version"]),
-            field="schema_version",
-            remedy="use the release of routing-action that wrote it",
-        )
+    line = document.line_of(["schema_version"])
+    check_version(value, "schema_version", DELTA_SCHEMA_VERSION, file=file, line=line)
     return validate(Delta, document, (), value, remedy=again)
 
 

@@ -212,6 +212,7 @@ class Delta(_Model):
     """
 
     schema_version: Literal[1] = 1
+    written_by: str = ""
     generated_at_utc: Timestamp
     conclusion: Conclusion
     reasons: tuple[str, ...]

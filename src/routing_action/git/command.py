@@ -140,8 +140,11 @@ def first_complaint(stderr: bytes) -> str:
 def find_work_tree(folder: Path) -> Path | None:
     """The top of the work tree that the folder lies in; None where no repository is found.
 
-    Raises HarnessError where git is missing, or refuses for another reason.
+    Raises HarnessError where git is missing, though there is one, or refuses for another reason.
     """
+    inside = (folder.absolute(), *folder.absolute().parents)
+    if folder.is_dir() and not any(os.path.lexists(one / ".git") for one in inside):
+        return None
     done = _start(("rev-parse", "--show-toplevel"), folder)
     if done.code == 0:
         return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))

@@ -7,11 +7,13 @@ batch runs; docs/reference/journal.md describes them. It starts nothing and judg
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -22,10 +24,12 @@ from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import EndedBy
 from routing_action.files.plain_files import open_regular
+from routing_action.files.versions import check_version
 from routing_action.results.model import Count, Options, Timestamp, UnitResult, Uuid4
 from routing_action.results.rerun import resume_command
 
 JOURNAL_FILE = "journal.jsonl"
+JOURNAL_VERSION: Literal[2] = 2
 MAX_JOURNAL_BYTES = 512 * 2**20
 PATIENCE_SECONDS = 3.0
 _PAUSE_SECONDS = 0.05
@@ -47,7 +51,8 @@ class Header(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    journal: Literal[2] = 2
+    journal: Literal[2] = JOURNAL_VERSION
+    written_by: str = ""
     batch_run_id: Uuid4
     at_utc: Timestamp
     arguments: tuple[str, ...]
@@ -201,6 +206,7 @@ def _read(descriptor: int, path: Path) -> tuple[EarlierRun, int]:
         size += len(line)
         try:
             if earlier is None:
+                _check_version(line, path)
                 earlier = EarlierRun(Header.model_validate_json(line))
             else:
                 _follow(earlier, line)
@@ -248,8 +254,12 @@ def _whole_lines(descriptor: int) -> Iterator[bytes]:
 
 def _bad_line(path: Path, line: int, cause: str, where: tuple[int | str, ...]) -> DocumentError:
     names = ".".join(str(part) for part in where)
-    remedy = _REMEDY
-    if line == 1 and names == "journal":
-        cause = "another version of the journal; this release reads 2"
-        remedy = "resume it with the release of routing-action that wrote it"
-    return DocumentError(cause, file=str(path), line=line, field=names, remedy=remedy)
+    return DocumentError(cause, file=str(path), line=line, field=names, remedy=_REMEDY)
+
+
+def _check_version(line: bytes, path: Path) -> None:
+    """Raise DocumentError for the header of another version; what is no header is for others."""
+    with suppress(ValueError, RecursionError):
+        header = json.loads(line)
+        if isinstance(header, dict) and "journal" in header:
+            check_version(header, "journal", JOURNAL_VERSION, file=str(path), line=1)

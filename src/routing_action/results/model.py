@@ -227,6 +227,7 @@ class BatchHead(_Model):
     """A results.json without its rows."""
 
     schema_version: Literal[1] = 1
+    written_by: str = ""
     batch_run_id: Uuid4
     generated_at_utc: Timestamp
     complete: bool = True

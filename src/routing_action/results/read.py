@@ -17,6 +17,7 @@ from routing_action.corpus.baseline import Pair
 from routing_action.errors import DocumentError
 from routing_action.files.documents import decode_text, find_fault, name_field, read_bytes
 from routing_action.files.json_text import JsonText
+from routing_action.files.versions import check_version
 from routing_action.results.find import (
     NO_RESULTS,
     find_artifact,
@@ -139,14 +140,8 @@ def _open(path: Path, model: TypeAdapter[list[Row]]) -> tuple[BatchHead, Iterato
     except ValueError:  # it only looked like the layout of a run
         blocks = _cut_whole(path)
         value = json.loads(data := next(blocks))
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if version != SCHEMA_VERSION:
-        raise DocumentError(
-            f"schema_version is {version!r}, this release reads {SCHEMA_VERSION}",
-            file=str(path),
-            field="schema_version",
-            remedy="use the release of routing-action that wrote it",
-        )
+    content = value if isinstance(value, dict) else {}
+    check_version(content, "schema_version", SCHEMA_VERSION, file=str(path))
     try:
         head = BatchHead.model_validate_json(data, strict=True)
     except ValidationError as error:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from routing_action import __version__
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.units import Unit
 from routing_action.errors import ExitCode, HarnessError
@@ -171,6 +172,7 @@ def _header(
     redact = runner.parts.redactor.text
     templates = agent_templates(plan.providers, runner.settings.environ)
     return Header(
+        written_by=__version__,
         batch_run_id=batch_run_id,
         at_utc=format_time(runner.parts.ports.now()),
         arguments=tuple(map(redact, arguments)),
@@ -214,6 +216,7 @@ async def _write_early(cancel: asyncio.Event, write: Callable[[], object]) -> No
 def _results(batch_run_id: str, options: Options, rounds: Rounds, parts: Parts) -> Results:
     ended = rounds.ended
     return Results(
+        written_by=__version__,
         batch_run_id=batch_run_id,
         generated_at_utc=format_time(parts.ports.now()),
         complete=rounds.complete,

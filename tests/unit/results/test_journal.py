@@ -149,8 +149,8 @@ def hostile() -> Iterator[Any]:
     """Names, what becomes of header, start and row lines, the line that is wrong, and the cause."""
     older = b'{"kind":"plan","journal":1,"batch_run_id":"x"}\n'
     for name, change, line, cause in (
-        ("an older version", lambda h, s, r: older, 1, "another version of the journal"),
-        ("a newer version", lambda h, s, r: h.replace(b'l":2', b'l":3'), 1, "another version"),
+        ("an older version", lambda h, s, r: older, 1, "is 1, routing-action"),
+        ("a newer version", lambda h, s, r: h.replace(b'l":2', b'l":3'), 1, "is 3, routing-action"),
         ("no JSON", lambda h, s, r: h + b"{]\n", 2, "Invalid JSON"),
         ("another line", lambda h, s, r: h + b'{"kind":"erase"}\n', 2, "unit_run_id"),
         ("no object", lambda h, s, r: h + b"[]\n", 2, "object"),

@@ -138,10 +138,10 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "text after": (json.dumps(BATCH).encode() + b"\nx", "2: no valid JSON"),
     "not utf-8": (b'{"schema_version": 1,\n"batch_run_id": "\xe9"}', "2: not UTF-8 text"),
     "key twice": (b'{"schema_version": 1,\n"schema_version": 1}', "2: field schema_version: "),
-    "list": (b"[]", "field schema_version: schema_version is None"),
-    "no version": (b"{}", "field schema_version: schema_version is None"),
-    "newer": (b'{"schema_version": 2}', "schema_version is 2, this release reads 1"),
-    "newer but alike": (json.dumps({**BATCH, "schema_version": 3}).encode(), "version is 3"),
+    "list": (b"[]", "field schema_version: is missing"),
+    "no version": (b"{}", "field schema_version: is missing"),
+    "newer": (b'{"schema_version": 2}', "schema_version: is 2, routing-action"),
+    "newer but alike": (json.dumps({**BATCH, "schema_version": 3}).encode(), "version: is 3"),
     "version is a list": (b'{"schema_version":' + b"[" * 100_000, "nested too deeply"),
     "no options": (json.dumps({k: v for k, v in BATCH.items() if k != "options"}).encode(),
                    "field options: is missing"),
@@ -343,7 +343,7 @@ def test_two_damaged_files_are_refused_when_their_attempts_are_asked_for(tmp_pat
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "results.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(DocumentError, match="schema_version is None"):
+    with pytest.raises(DocumentError, match="schema_version: is missing"):
         ids(tmp_path)
 
 
@@ -376,7 +376,7 @@ def test_results_of_another_schema_are_refused(tmp_path: Path, text: str) -> Non
     """A results.json that another release wrote is not half-read."""
     path = tmp_path / "results.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DocumentError, match="schema_version is"):
+    with pytest.raises(DocumentError, match="schema_version: is"):
         read_results(path)
 
 
