@@ -40,9 +40,10 @@ _NEW = "history-lines"
 
 def history_folder(step: Step) -> Path | None:
     """What was brought of the history; None where it is not asked for, or there is none."""
+    if step.inputs.choice("history", _CHOICES) != AUTO:
+        return None
     folder = _folder(step)
-    is_wanted = step.inputs.choice("history", _CHOICES) == AUTO
-    return folder if is_wanted and folder.is_dir() else None
+    return folder if folder.is_dir() else None
 
 
 def _folder(step: Step) -> Path:
