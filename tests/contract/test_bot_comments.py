@@ -289,6 +289,7 @@ def test_status_names_runs_jobs_and_the_last_verdict(hub: Repository) -> None:
     reply = replies(hub)[0]
     assert "says **failure**" in reply
     assert "measure (codex)" in reply
+    assert "The verdict waits for `measure (codex)`." in reply
     assert "run 12" in reply
     assert "run 11" in reply
     assert "run 13" not in reply
@@ -333,6 +334,7 @@ def test_help_has_the_repositorys_own_names(hub: Repository) -> None:
     say(hub, "/routing", "reader")
     reply = replies(hub)[0]
     assert all(f"`{word}`" in reply for word in ("red", "fine", "codex", "claude", "/routing help"))
+    assert "--trust COMMIT" in reply
 
 
 @pytest.mark.parametrize("status", [403, 404, 422, 500])
