@@ -9,6 +9,7 @@ source "$root/scripts/env.sh"
 usage() {
   cat <<'TEXT'
 usage: ./test.sh [OPTIONS of `routing-action run`]
+       ./test.sh bot try PAYLOAD    # what the reporting bot would do, without GitHub
 
 Sets up a virtual environment (once) and runs the cases. If there is a provider-baseline.json beside
 the cases, it then compares the results with that baseline. Works from any folder; paths are
@@ -47,6 +48,10 @@ main() {
   if asks_for_help "$@"; then usage; fi
   prepare_environment runtime || exit
   cd -- "$root"
+  if [[ ${1:-} == bot ]]; then
+    routing_action "$@"
+    return
+  fi
   scratch=$(mktemp -d)
   trap 'rm -rf -- "$scratch"' EXIT
   routing_action run --batch-file "$scratch/batch" "$@" || code=$?

@@ -15,6 +15,7 @@ from routing_action.bot.handle import Outcome, handle_comment
 from routing_action.bot.payload import CommentEvent
 from routing_action.bot.work import Settings
 from routing_action.corpus.baseline import Status
+from routing_action.gate.model import DeltaSkill
 from routing_action.github.context import Context
 from tests.fakes.github.artifacts import Upload
 from tests.fakes.github.repository import NAME, Fault, Repository, Token
@@ -62,7 +63,7 @@ def pull(head_of: str = NAME, author: str = "author", **more: object) -> dict[st
     }  # fmt: skip
 
 
-def report(repository: Repository, *errors: str) -> None:
+def report(repository: Repository, *errors: str, **more: Any) -> None:  # noqa: ANN401
     """The artifact of run 11: `red` is red on codex, `fine` passes everywhere."""
     delta = make_delta(
         make_regression("red", "codex", loaded_skills=("thief",), missing_evidence=("wanted",)),
@@ -70,6 +71,7 @@ def report(repository: Repository, *errors: str) -> None:
         make_entry("fine", "claude", got=Status.PASS),
         commit=HEAD,
         errors=errors,
+        **more,
     )
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
@@ -287,6 +289,7 @@ def test_status_names_runs_jobs_and_the_last_verdict(hub: Repository) -> None:
     reply = replies(hub)[0]
     assert "says **failure**" in reply
     assert "measure (codex)" in reply
+    assert "The verdict waits for `measure (codex)`." in reply
     assert "run 12" in reply
     assert "run 11" in reply
     assert "run 13" not in reply
@@ -310,11 +313,28 @@ def test_explain_shows_prompt_wanted_got_and_command(hub: Repository) -> None:
     assert all(word in reply for word in ("red", "codex", "wanted", "thief", "--agents codex"))
 
 
+def test_explain_shows_the_descriptions_before_and_after(hub: Repository) -> None:
+    """Of the skill that took the prompt and was edited; of the wanted one as it is."""
+    path = ".codex/skills/thief/SKILL.md"
+    skills = (
+        DeltaSkill(name="thief", agents=("codex",), path=path,
+                   description="Takes red things too.", before="Takes nothing."),
+        DeltaSkill(name="wanted", agents=("codex",), description="Red things."),
+    )  # fmt: skip
+    report(hub, skills=skills, prompts={"red": "Do the red thing"}, edits_known=True)
+    say(hub, "/routing explain red", "reader")
+    reply = replies(hub)[0]
+    for words in ("Do the red thing", "- Takes nothing.", "+ Takes red things too.", "Red things.",
+                  "codex --case-id red"):  # fmt: skip
+        assert words in reply, words
+
+
 def test_help_has_the_repositorys_own_names(hub: Repository) -> None:
     """Agents and cases of the newest report."""
     say(hub, "/routing", "reader")
     reply = replies(hub)[0]
     assert all(f"`{word}`" in reply for word in ("red", "fine", "codex", "claude", "/routing help"))
+    assert "--trust COMMIT" in reply
 
 
 @pytest.mark.parametrize("status", [403, 404, 422, 500])

@@ -17,7 +17,9 @@ import pytest
 from routing_action.bot.server.queue.deliveries import Delivery, State
 from routing_action.bot.server.queue.open_queue import open_queue
 from routing_action.bot.server.setup import SUBSCRIBED
-from tests.contract.test_bot_deliveries import comment, hub, replies
+from tests.contract.test_bot_comments import HEAD
+from tests.contract.test_bot_deliveries import check, comment, hub, replies, run_of
+from tests.fakes.github.apps import SLUG
 from tests.fakes.github.repository import Fault, Repository
 from tests.support.bot_server import Server, run_cli, run_server, wait_until, write_config
 from tests.support.command_line import Finished, run_command
@@ -82,6 +84,25 @@ def test_logs_are_json_and_hold_no_secret(hub: Repository, server: Server) -> No
         assert secret not in text
 
 
+def test_a_button_from_the_red_check_to_the_end_of_its_run(hub: Repository, server: Server) -> None:
+    """The App's check run gets buttons; one is pressed, a run starts, and its end is told."""
+    hub.checks[900] = {"id": 900, "annotations": [], "head_sha": HEAD, "name": "routing gate"}
+    of_app = {"installation": {"id": 7}}
+    assert server.post({**check("", "completed"), **of_app}, "d-1", "check_run") == 202
+    wait_until(lambda: hub.checks[900].get("actions"), "the buttons")
+    (rerun, *_) = hub.checks[900]["actions"]
+    assert server.post({**check(rerun["identifier"]), **of_app}, "d-2", "check_run") == 202
+    wait_until(lambda: _ended(hub), "the reply")
+    assert "measures 1 pair again" in replies(hub)[0]
+    (sent,) = hub.dispatched
+    assert sent["inputs"]["pairs"] == "codex:red"
+    hub.runs[9001] |= {"status": "completed", "conclusion": "success"}
+    assert server.post({**run_of(hub), **of_app}, "d-3", "workflow_run") == 202
+    wait_until(lambda: "ended: **success**" in replies(hub)[0], "the end")
+    made = [one for one in hub.comments.values() if " reply=" in one["body"]]
+    assert [one["user"]["login"] for one in made] == [f"{SLUG}[bot]"]
+
+
 @pytest.mark.slow
 def test_what_was_acknowledged_is_handled_after_a_kill(hub: Repository, config: Path) -> None:
     """Each once, though the server was killed in the middle of them three times."""
@@ -96,6 +117,11 @@ def test_what_was_acknowledged_is_handled_after_a_kill(hub: Repository, config: 
     with run_server(config):
         wait_until(lambda: _ended(hub) == sent, "all replies")
     assert len(replies(hub)) == sent
+
+
+def send(server: Server, payload: dict[str, object], number: str) -> None:
+    """Deliver, again where the server asks for it, as a machine with much to do can."""
+    wait_until(lambda: server.post(payload, number) == 202, "it is acknowledged")
 
 
 def _has_replies(hub: Repository, count: int) -> bool:
@@ -187,23 +213,39 @@ def test_two_servers_share_a_postgresql(hub: Repository, tmp_path: Path) -> None
         ]
         with run_server(configs[0]) as first, run_server(configs[1]) as second:
             for number in range(12):
-                assert (first, second)[number % 2].post(say(number + 1), f"d-{number}") == 202
                 # GitHub sends one again, to the other server.
-                assert (second, first)[number % 2].post(say(number + 1), f"d-{number}") == 202
+                for server in (first, second)[:: 1 if number % 2 else -1]:
+                    send(server, say(number + 1), f"d-{number}")
             wait_until(lambda: _ended(hub) == 12, "all replies")
-            first.stop(signal.SIGKILL)
-            assert second.post(say(13), "d-13") == 202
+            # Two deliveries of one comment at the same moment, as by two webhooks.
+            posts = [
+                threading.Thread(target=send, args=(server, say(99, "/routing rerun"), name))
+                for server, name in ((first, "e-1"), (second, "e-2"))
+            ]
+            for post in posts:
+                post.start()
+            for post in posts:
+                post.join()
             wait_until(lambda: _ended(hub) == 13, "the reply")
+            depth = open_queue(queue)
+            wait_until(lambda: not depth.list(State.TAKEN, 9), "both are handled")
+            assert len(depth.list(State.DONE, 99)) == 14
+            depth.close()
+            assert len(hub.dispatched) == 1
+            assert len(replies(hub)) == 13
+            first.stop(signal.SIGKILL)
+            send(second, say(13), "d-13")
+            wait_until(lambda: _ended(hub) == 14, "the reply")
             database.stop()
             wait_until(lambda: second.get("/readyz")[0] == 503, "the server is not ready")
             assert second.post(say(14), "d-14") == 503
             assert second.get("/healthz")[0] == 200
             database.start()
             wait_until(lambda: second.get("/readyz")[0] == 200, "the server is ready")
-            assert second.post(say(14), "d-14") == 202
-            wait_until(lambda: _ended(hub) == 14, "the reply")
+            send(second, say(14), "d-14")
+            wait_until(lambda: _ended(hub) == 15, "the reply")
             assert second.stop() == 0
-    assert len(replies(hub)) == 14
+    assert len(replies(hub)) == 15
 
 
 # --- what people do around it -----------------------------------------------------------------

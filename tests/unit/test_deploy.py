@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +19,7 @@ from ruamel.yaml import YAML
 from routing_action.bot.server.serve import HOOK_PATH
 from routing_action.bot.server.settings import PREFIX, ServerSettings
 from routing_action.bot.server.setup import PERMISSIONS
+from tests.support.bot_server import wait_until, write_config
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -45,6 +53,73 @@ def test_the_container_is_not_root_and_tells_its_health() -> None:
     assert "/readyz" in text.partition("HEALTHCHECK")[2]
     for source in re.findall(r"^COPY (\S+)", text, re.MULTILINE):
         assert (ROOT / source).exists()
+
+
+@pytest.mark.slow
+def test_what_the_container_builds_and_runs_works_outside_of_one(tmp_path: Path) -> None:
+    """Each instruction in an empty folder and an environment of its own, as its own user would."""
+    text = read("Containerfile").replace("\\\n", " ")
+    venv, app, state = tmp_path / "venv", tmp_path / "app", tmp_path / "state"
+    app.mkdir()
+    variables = {"PATH": f"{venv / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path), **read_proxies()}
+
+    def run(*command: str, **more: Any) -> subprocess.Popen[str]:  # noqa: ANN401
+        return subprocess.Popen(command, cwd=app, env=variables, text=True, **more)
+
+    subprocess.run((sys.executable, "-m", "venv", str(venv)), check=True)
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "COPY":
+            source, target = rest.split()
+            place = app / ("" if target == "./" else target)
+            copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+            copy(ROOT / source, place)
+        elif word == "RUN":
+            shell = rest.replace("/var/lib/routing-bot", str(state)).replace("chown", ": chown")
+            assert run("sh", "-euc", shell, stdout=subprocess.DEVNULL).wait() == 0, shell
+        elif word == "ENV":
+            variables |= dict(one.split("=", 1) for one in shlex.split(rest))
+    queue = variables["ROUTING_BOT_QUEUE"].replace("/var/lib/routing-bot", str(state))
+    variables |= {"PYTHONPATH": str(app / "src"), "ROUTING_BOT_QUEUE": queue}
+    variables |= {"ROUTING_BOT_PORT": str(find_port()), "ROUTING_BOT_HOST": "127.0.0.1"}
+    config = write_config(tmp_path / "secrets", "http://127.0.0.1:1").parent
+    variables |= {
+        "ROUTING_BOT_APP_ID": "1",
+        "ROUTING_BOT_PRIVATE_KEY_FILE": str(config / "app.pem"),
+        "ROUTING_BOT_WEBHOOK_SECRET_FILES": str(config / "secret"),
+    }
+    health, entry, given = (
+        json.loads(re.findall(pattern, text, re.MULTILINE)[-1])
+        for pattern in (r"^HEALTHCHECK .*?CMD +(\[.*\])", r"^ENTRYPOINT (.*)", r"^CMD (.*)")
+    )
+    log = (tmp_path / "log").open("w")
+    server = run(*entry, *given, stderr=log)
+    try:
+        wait_until(lambda: "listening" in Path(log.name).read_text(), "the server listens")
+        assert run(*health).wait() == 0
+        assert sorted(one.name for one in app.iterdir()) == [
+            "LICENSE", "requirements-bot.lock", "src", "templates"
+        ]  # fmt: skip
+        server.terminate()
+        assert server.wait(60) == 0
+        assert run(*health, stderr=subprocess.DEVNULL).wait() == 1
+    finally:
+        server.kill()
+        server.wait()
+        log.close()
+
+
+def read_proxies() -> dict[str, str]:
+    """What an installer needs to reach the packages from here."""
+    wanted = re.compile(r"(?i)(pip|uv|https?)_\w+|ssl_cert_file|no_proxy")
+    return {name: value for name, value in os.environ.items() if wanted.fullmatch(name)}
+
+
+def find_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def test_the_compose_file_keeps_the_root_read_only() -> None:

@@ -49,7 +49,8 @@ class Storage:
     url: str = ""
     requests: list[Mapping[str, str]] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
-    _signed: int = 0
+    _count: int = 0
+    _signed: set[str] = field(default_factory=set)
 
     def add(self, *uploads: Upload) -> None:
         """Keep uploads; a name is unique in a run."""
@@ -67,8 +68,10 @@ class Storage:
 
     def sign(self, upload: int) -> str:
         """An address that holds once; its signature breaks where it is quoted again."""
-        self._signed += 1
-        return f"{self.url}/blob/{upload}?sig=a%2Bb%2F{self._signed}"
+        self._count += 1
+        signature = f"sig=a%2Bb%2F{self._count}"
+        self._signed.add(signature)
+        return f"{self.url}/blob/{upload}?{signature}"
 
     def routes(self) -> list[web.RouteDef]:
         """For a server of its own."""
@@ -76,7 +79,7 @@ class Storage:
 
     async def _send(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(request.headers)
-        assert request.rel_url.raw_query_string == f"sig=a%2Bb%2F{self._signed}"
+        self._signed.remove(request.rel_url.raw_query_string)
         status = self.answers.pop(0) if self.answers else 200
         if status not in (0, 200):
             return web.Response(status=status, headers={"Location": "/blob/1"})
