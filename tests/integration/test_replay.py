@@ -207,23 +207,6 @@ def test_a_recording_of_stderr_alone_is_one(
 # --- the set ------------------------------------------------------------------------------------
 
 
-def test_a_set_lists_its_providers_and_cases(tmp_path: Path) -> None:
-    """Each case once, whatever files and trials it has; other files are passed over."""
-    record(tmp_path, "codex/b.c")
-    record(tmp_path, "codex/a@2")
-    record(tmp_path, "codex/a")
-    record(tmp_path, "claude/only-json", None, exit_code=1)
-    record(tmp_path, "empty/x")
-    (tmp_path / "empty/x.stdout").unlink()
-    (tmp_path / "README.md").write_text("about")
-    (tmp_path / "codex/notes.txt").write_text("about")
-    found = ReplaySet(tmp_path)
-    assert found.providers == ("claude", "codex")
-    assert found.case_ids("codex") == ("a", "b.c")
-    assert found.case_ids("claude") == ("only-json",)
-    assert found.case_ids("gemini") == ()
-
-
 def test_a_trial_of_its_own_is_replayed_where_it_is_recorded(tmp_path: Path) -> None:
     """Other trials replay the recording of the case."""
     record(tmp_path, "claude/one", b"first", model="m1")

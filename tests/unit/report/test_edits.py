@@ -35,7 +35,7 @@ def test_hostile_edits_act_in_no_report(text: str) -> None:
     assert "\x1b" not in render_delta_text(delta, ConsoleStyle())
 
 
-@pytest.mark.parametrize("budget", [60_000, 20_000, 5_000])
+@pytest.mark.parametrize("budget", [60_000, 5_000])
 def test_many_edits_fit_and_are_counted(budget: int) -> None:
     """The fullest form that fits; the count is always there."""
     edits = [edit(f"case-{number}", "x" * 500, "y" * 500) for number in range(1200)]

@@ -86,16 +86,6 @@ class ReplaySet:
             )
 
     @property
-    def providers(self) -> tuple[str, ...]:
-        """The names of the providers with recordings, sorted."""
-        return tuple(sorted({provider for provider, _ in self._stems}))
-
-    def case_ids(self, provider: str) -> tuple[str, ...]:
-        """The case ids that are recorded for a provider, sorted, each once for all its trials."""
-        stems = (_TRIAL.sub("", stem) for owner, stem in self._stems if owner == provider)
-        return tuple(sorted(set(stems)))
-
-    @property
     def trials(self) -> int:
         """The highest trial that any case has a recording of its own for; 1 where none has."""
         found = (_TRIAL.search(stem) for _, stem in self._stems)
