@@ -86,7 +86,7 @@ def drift_command(
     4 where no run could be looked at.
     """
     provider = find_provider(agent)
-    version, known = _read_recordings(provider, recordings)
+    version, known = _read_recordings(provider, recordings, needed=folder is None)
     now, tried = _read(provider, files) if files else _run(provider, folder)
     runs = [(fact, run) for fact, run in tried if run.outcome in _COMPARABLE]
     unseen = [
@@ -98,7 +98,7 @@ def drift_command(
         agent=provider.name,
         version=now or "unknown version",
         recorded=version,
-        differences=compare_streams(runs, known) if runs else (),
+        differences=compare_streams(runs, known) if runs and known else (),
         wrong=[*_wrong(runs)] if not files else [],
         unseen=unseen,
         runs=runs,
@@ -110,7 +110,7 @@ def drift_command(
     return 4 if not runs else 1 if found.has_drifted else 0
 
 
-def _read_recordings(provider: Provider, folder: Path) -> tuple[str, list[Survey]]:
+def _read_recordings(provider: Provider, folder: Path, *, needed: bool) -> tuple[str, list[Survey]]:
     """The highest version that was recorded, and what is read of its recordings."""
     own = folder / provider.name
     versions = sorted(
@@ -122,12 +122,12 @@ def _read_recordings(provider: Provider, folder: Path) -> tuple[str, list[Survey
         survey(provider, read_lines(file), end=RunEnd(exit_code=None))
         for file in sorted(chosen.glob("*.stdout"))
     ]
-    if not found:
+    if not found and needed:
         raise UsageError(
             f"there is no recording of {provider.name} in {from_here(own)}",
-            remedy="name its folder with --recordings, or make one: `providers record`",
+            remedy="name its folder with --recordings, or make the first ones with --to DIR",
         )
-    return chosen.name if versions else "an unknown version", found
+    return chosen.name if versions else "an unknown version" if found else "no version", found
 
 
 def _read(provider: Provider, files: Sequence[Path]) -> tuple[str, list[tuple[Fact, Survey]]]:
