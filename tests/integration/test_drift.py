@@ -23,7 +23,8 @@ asked = sys.argv[-1].split()
 wanted = next((one for one in ("routing-probe", "no-such-skill") if one in " ".join(asked)), "")
 def say(event, **fields):
     print(json.dumps({{"event": event, **fields}}))
-say("session", version="1.0.0", model="m", skills=sorted(os.listdir(folder)))
+version = os.environ.get("ACME_BASE_URL", "1.0.0")
+say("session", version=version, model="m", skills=sorted(os.listdir(folder)))
 if os.environ.get("ACME_BASE_URL") == "9.9.9":
     say("surprise", at="start")
 if wanted:

@@ -69,6 +69,7 @@ class Drift:
              help="Compare this output, and start nothing (repeatable).")  # fmt: skip
 @path_option("--to", "folder", metavar="DIR", written=True,
              help="Keep what was printed there, as new recordings.")  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model that it is to ask.")
 @config_option
 @format_option()
 def drift_command(
@@ -76,6 +77,7 @@ def drift_command(
     recordings: Path,
     files: tuple[Path, ...],
     folder: Path | None,
+    model: str | None,
     output_format: str,
 ) -> int:
     """Run an installed CLI on three fixed prompts, and compare it with its last known version.
@@ -87,7 +89,7 @@ def drift_command(
     """
     provider = find_provider(agent)
     version, known = _read_recordings(provider, recordings, needed=folder is None)
-    now, tried = _read(provider, files) if files else _run(provider, folder)
+    now, tried = _read(provider, files) if files else _run(provider, folder, model)
     runs = [(fact, run) for fact, run in tried if run.outcome in _COMPARABLE]
     unseen = [
         f"{fact.value}: {run.outcome.value}: {run.reading.failure_message}".rstrip(": ")
@@ -136,7 +138,9 @@ def _read(provider: Provider, files: Sequence[Path]) -> tuple[str, list[tuple[Fa
     return version, [(fact_of(run), run) for run in runs]
 
 
-def _run(provider: Provider, folder: Path | None) -> tuple[str, list[tuple[Fact, Survey]]]:
+def _run(
+    provider: Provider, folder: Path | None, model: str | None
+) -> tuple[str, list[tuple[Fact, Survey]]]:
     """The version of the CLI, and what each prompt gave."""
     runs: list[tuple[Fact, Survey]] = []
     version = ""
@@ -147,6 +151,7 @@ def _run(provider: Provider, folder: Path | None) -> tuple[str, list[tuple[Fact,
         skill.write_text(_SKILL_TEXT, encoding="utf-8")
         (temporary / "project").mkdir()
         options = [f"--skills={skill.parents[1]}", "--timeout-seconds=120"]
+        options += [f"--provider-model={provider.name}:{model}"] if model else []
         prompts = {fact.value.replace(" ", "-"): prompt for fact, prompt in PROMPTS.items()}
         rows = run_prompts(provider.name, prompts, options, temporary, temporary / "project")
         for fact, (row, stem) in zip(PROMPTS, rows, strict=True):
