@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,11 +53,14 @@ def install_further_clis() -> list[Path]:
     """The same for the CLIs of the folder `further`, which need a newer Node.js."""
     # Kilo would download ripgrep; codex brings it along.
     ripgrep = install_packages(LIVE).glob("@openai/codex-linux-x64/vendor/*/codex-path")
-    modules = install_packages(LIVE / "further", _NODE_OF_FURTHER)
+    # Its lock holds the packages of one platform: `npm ci` would ask for those of all others.
+    modules = install_packages(LIVE / "further", _NODE_OF_FURTHER, ("install", "--no-save"))
     return [modules / ".bin", *ripgrep, *install_node(_NODE_OF_FURTHER)]
 
 
-def install_packages(project: Path, oldest_node: int = _OLDEST_NODE) -> Path:
+def install_packages(
+    project: Path, oldest_node: int = _OLDEST_NODE, words: Sequence[str] = ("ci",)
+) -> Path:
     """The node_modules of a folder with package.json, its lock and .npmrc; skips as above."""
     node = install_node(oldest_node)
     folder = cache_folder("package-lock.json", project)
@@ -66,7 +69,7 @@ def install_packages(project: Path, oldest_node: int = _OLDEST_NODE) -> Path:
             for name in _FILES:
                 shutil.copyfile(project / name, folder / name)
             path = os.pathsep.join([*map(str, node), os.environ["PATH"]])
-            _run([*_npm(node), "ci", "--no-progress"], folder, path)
+            _run([*_npm(node), *words, "--no-progress"], folder, path)
     return folder / "node_modules"
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from routing_action.agents.provider import Provider, template_variable
 
 DRIFT_THRESHOLD = 0.05
+_MOST_KINDS = 5
 """From this share of records that were not recognised on, a reader is not to be trusted."""
 
 
@@ -49,13 +50,24 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class Recordings:
+    """What a description of the user's own reads of the recordings in `folder`."""
+
+    folder: str
+    count: int = 0
+    loads: int = 0
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What was found out about one agent on this machine.
 
     `path` is where the program lies, "" where it was not found. `start_error` says why it did not
     start, or how it failed. `variables` and `login_files` are the names of those credentials that
     are there; `unseen_login`: it may log in without them. `skills` counts the skills in each of
-    its folders here. `counted` is what earlier results hold, by CLI version ("" unknown); None
+    its folders here. `recordings`: what the user's own description reads, None for an agent of
+    ours. `counted` is what earlier results hold, by CLI version ("" unknown); None
     where none were given.
     """
 
@@ -70,6 +82,7 @@ class Facts:
     unseen_login: bool = False
     skills: Mapping[str, int] = field(default_factory=dict)
     counted: Mapping[str, Counted] | None = None
+    recordings: Recordings | None = None
 
 
 def diagnose(facts: Facts, threshold: float = DRIFT_THRESHOLD) -> tuple[Finding, ...]:
@@ -79,6 +92,7 @@ def diagnose(facts: Facts, threshold: float = DRIFT_THRESHOLD) -> tuple[Finding,
         *_start(facts),
         _credentials(facts),
         _skills(facts),
+        *_description(facts),
         *_limits(facts.provider),
         _drift(facts, threshold),
     )
@@ -176,6 +190,30 @@ def _skills(facts: Facts) -> Finding:
     return Finding("skills", Level.WARNING, f"{counts}: no skill here", remedy)
 
 
+def _description(facts: Facts) -> Iterator[Finding]:
+    """Whether the user's own description reads its agent: nothing else shows it before a run."""
+    read = facts.recordings
+    if read is None:
+        return
+    name = facts.provider.name
+    if not read.count:
+        text = f"not tried: there is no recording in {read.folder}"
+        remedy = f"make one: `routing-action providers record --agent {name} -- PROMPT`"
+        yield Finding("description", Level.WARNING, text, remedy)
+        return
+    files = "1 recording" if read.count == 1 else f"{read.count} recordings"
+    text = f"{files} in {read.folder}: "
+    remedy = f"`routing-action providers try --agent {name} --stdout {read.folder}/NAME.stdout`"
+    if read.unread:
+        text += f"not read: {', '.join(read.unread[:_MOST_KINDS])}"
+    elif not read.loads:
+        text += "no load is read, so that no case can pass"
+    else:
+        yield Finding("description", Level.OK, f"{text}all is read, with {read.loads} loads")
+        return
+    yield Finding("description", Level.PROBLEM, text, remedy)
+
+
 def _limits(provider: Provider) -> Iterator[Finding]:
     capped = provider.budget_arguments or provider.reports_cost == "during"
     missing = [
@@ -204,6 +242,9 @@ def _drift(facts: Facts, threshold: float) -> Finding:
     if now.drift < threshold:
         return Finding("drift", Level.OK, text)
     remedy = "use a tested version, or a newer release of routing-action"
+    if facts.recordings is not None:
+        name = facts.provider.name
+        remedy = f"correct its description: routing-action providers try --agent {name}"
     return Finding("drift", Level.PROBLEM, f"{text}, the limit is {threshold:.1%}", remedy)
 
 

@@ -69,6 +69,7 @@ class Drift:
              help="Compare this output, and start nothing (repeatable).")  # fmt: skip
 @path_option("--to", "folder", metavar="DIR", written=True,
              help="Keep what was printed there, as new recordings.")  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model that it is to ask.")
 @config_option
 @format_option()
 def drift_command(
@@ -76,6 +77,7 @@ def drift_command(
     recordings: Path,
     files: tuple[Path, ...],
     folder: Path | None,
+    model: str | None,
     output_format: str,
 ) -> int:
     """Run an installed CLI on three fixed prompts, and compare it with its last known version.
@@ -86,8 +88,8 @@ def drift_command(
     4 where no run could be looked at.
     """
     provider = find_provider(agent)
-    version, known = _read_recordings(provider, recordings)
-    now, tried = _read(provider, files) if files else _run(provider, folder)
+    version, known = _read_recordings(provider, recordings, needed=folder is None)
+    now, tried = _read(provider, files) if files else _run(provider, folder, model)
     runs = [(fact, run) for fact, run in tried if run.outcome in _COMPARABLE]
     unseen = [
         f"{fact.value}: {run.outcome.value}: {run.reading.failure_message}".rstrip(": ")
@@ -98,7 +100,7 @@ def drift_command(
         agent=provider.name,
         version=now or "unknown version",
         recorded=version,
-        differences=compare_streams(runs, known) if runs else (),
+        differences=compare_streams(runs, known) if runs and known else (),
         wrong=[*_wrong(runs)] if not files else [],
         unseen=unseen,
         runs=runs,
@@ -110,7 +112,7 @@ def drift_command(
     return 4 if not runs else 1 if found.has_drifted else 0
 
 
-def _read_recordings(provider: Provider, folder: Path) -> tuple[str, list[Survey]]:
+def _read_recordings(provider: Provider, folder: Path, *, needed: bool) -> tuple[str, list[Survey]]:
     """The highest version that was recorded, and what is read of its recordings."""
     own = folder / provider.name
     versions = sorted(
@@ -122,12 +124,12 @@ def _read_recordings(provider: Provider, folder: Path) -> tuple[str, list[Survey
         survey(provider, read_lines(file), end=RunEnd(exit_code=None))
         for file in sorted(chosen.glob("*.stdout"))
     ]
-    if not found:
+    if not found and needed:
         raise UsageError(
             f"there is no recording of {provider.name} in {from_here(own)}",
-            remedy="name its folder with --recordings, or make one: `providers record`",
+            remedy="name its folder with --recordings, or make the first ones with --to DIR",
         )
-    return chosen.name if versions else "an unknown version", found
+    return chosen.name if versions else "an unknown version" if found else "no version", found
 
 
 def _read(provider: Provider, files: Sequence[Path]) -> tuple[str, list[tuple[Fact, Survey]]]:
@@ -136,7 +138,9 @@ def _read(provider: Provider, files: Sequence[Path]) -> tuple[str, list[tuple[Fa
     return version, [(fact_of(run), run) for run in runs]
 
 
-def _run(provider: Provider, folder: Path | None) -> tuple[str, list[tuple[Fact, Survey]]]:
+def _run(
+    provider: Provider, folder: Path | None, model: str | None
+) -> tuple[str, list[tuple[Fact, Survey]]]:
     """The version of the CLI, and what each prompt gave."""
     runs: list[tuple[Fact, Survey]] = []
     version = ""
@@ -147,6 +151,7 @@ def _run(provider: Provider, folder: Path | None) -> tuple[str, list[tuple[Fact,
         skill.write_text(_SKILL_TEXT, encoding="utf-8")
         (temporary / "project").mkdir()
         options = [f"--skills={skill.parents[1]}", "--timeout-seconds=120"]
+        options += [f"--provider-model={provider.name}:{model}"] if model else []
         prompts = {fact.value.replace(" ", "-"): prompt for fact, prompt in PROMPTS.items()}
         rows = run_prompts(provider.name, prompts, options, temporary, temporary / "project")
         for fact, (row, stem) in zip(PROMPTS, rows, strict=True):

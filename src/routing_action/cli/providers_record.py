@@ -35,6 +35,7 @@ _HOMES = {"repo": "/repo", "home": "/home/user"}
 @click.option("--timeout-seconds", type=click.FloatRange(1), default=300, show_default=True,
               help="The wall time of the run.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a recording of this name.")
+@click.option("--model", metavar="NAME", help="The model that it is to ask.")
 @config_option
 @click.argument("prompt")
 def record_command(
@@ -44,6 +45,7 @@ def record_command(
     skills: Path | None,
     timeout_seconds: float,
     force: bool,
+    model: str | None,
     prompt: str,
 ) -> int:
     """Run one PROMPT as a unit of `run` does, and keep its output without secrets and paths.
@@ -70,6 +72,7 @@ def record_command(
         temporary = Path(made).resolve()
         options = [f"--skills={skills}"] if skills else []
         options += [f"--timeout-seconds={timeout_seconds:g}"]
+        options += [f"--provider-model={provider.name}:{model}"] if model else []
         ((row, stored),) = run_prompts(provider.name, {name: prompt}, options, temporary)
         keep_recording(row, stored, folder, temporary)
     place = from_here(stem)

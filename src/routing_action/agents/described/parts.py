@@ -242,6 +242,17 @@ class Records(Model):
         return self
 
     @model_validator(mode="after")
+    def _calls_meet_their_results(self) -> Self:
+        """Without an id a call is paired with the result in its own record."""
+        alike = any(set(a.kinds) & set(b.kinds) for a in self.call for b in self.result)
+        by_id = any(a.id for a in self.call) and any(b.id for b in self.result)
+        if not (alike or by_id):
+            raise ValueError(
+                "call and result can never be paired: give both an id, or a kind in common"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _success_can_differ(self) -> Self:
         """A field that is the same in every such record would make every call a success."""
         for part in self.result:

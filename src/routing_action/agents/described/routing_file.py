@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
-from routing_action.agents.described.parts import Model, Pattern, Records, check_pattern
+from routing_action.agents.described.parts import FieldPath, Model, Pattern, Records, check_pattern
 from routing_action.errors import DocumentError
 from routing_action.evidence.transcript import ApiFailure
 from routing_action.files.documents import find_fault, name_field, parse_toml, read_bytes
@@ -92,6 +92,7 @@ class Description(Model):
     set_variables: dict[Variable, Word] = Field(default_factory=dict)
     credential_variables: tuple[Variable, ...] = ()
     credential_files: Folders = ()
+    credential_fields: dict[Folder, FieldPath] = Field(default_factory=dict)
     pass_variables: tuple[Variable, ...] = ()
     shared_caches: Folders = ()
     memory_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 400

@@ -10,14 +10,18 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from routing_action.agents.diagnosis import Counted, Facts
+from routing_action.agents.diagnosis import Counted, Facts, Recordings
+from routing_action.agents.discovery import our_providers
 from routing_action.agents.provider import Provider
+from routing_action.agents.survey import survey
+from routing_action.evidence.transcript import LineKind
 from routing_action.files.redaction import Redactor
 from routing_action.files.removal import remove_tree
 from routing_action.files.secret_values import secret_values
 from routing_action.results.find import find_result_files
 from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results
+from routing_action.run.evaluate import read_lines
 from routing_action.run.launch import cache_root, find_temp_root
 from routing_action.run.lifecycle import new_uuid
 from routing_action.run.other_sources import ask_version
@@ -30,6 +34,8 @@ from routing_action.run.workspace.agent_home import (
 from routing_action.run.workspace.staging import skills_in
 from routing_action.run.workspace.template import new_folder
 
+RECORDINGS = "tests/recordings"
+"""Where `providers record` keeps what an agent of the user's own printed."""
 _MOST_ERROR = 300
 
 
@@ -71,7 +77,7 @@ def _live_rows(path: Path) -> Iterable[UnitResult]:
 
 
 async def _examine(provider: Provider, environ: Mapping[str, str], root: Path) -> Facts:
-    facts = look(provider, environ, root)
+    facts = replace(look(provider, environ, root), recordings=_read_recordings(provider, root))
     return await _started(facts, environ, root) if facts.path and not facts.own_command else facts
 
 
@@ -92,6 +98,20 @@ def look(
         login_files=find_login_files(provider, environ),
         unseen_login=shared or _has_unseen_login(provider, environ, root),
         skills={folder: len(skills_in(root / folder)) for folder in provider.skill_folders},
+    )
+
+
+def _read_recordings(provider: Provider, root: Path) -> Recordings | None:
+    """What the user's own description reads of its recordings; None for an agent of ours."""
+    if provider.described is None or provider.name in our_providers():
+        return None
+    folder = root / RECORDINGS / provider.name
+    runs = [survey(provider, read_lines(file)) for file in sorted(folder.glob("*.stdout"))]
+    return Recordings(
+        folder=f"{RECORDINGS}/{provider.name}",
+        count=len(runs),
+        loads=sum(len(run.lines(LineKind.LOAD)) for run in runs),
+        unread=tuple(dict.fromkeys(kind for run in runs for kind in run.unread)),
     )
 
 

@@ -203,6 +203,9 @@ def _write_private(target: Path, content: bytes) -> bytes:
     return seal_file(content)
 
 
+_EMPTY = (b"", b"{}", b"[]", b"null")
+
+
 def _cut_out(text: bytes, field: str) -> bytes:
     """A JSON document that holds one field of another, at its place; empty where it has none."""
     try:
@@ -233,9 +236,23 @@ def renewed_secrets(provider: Provider, home: str) -> set[str]:
 
 
 def find_login_files(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of a provider's login files that the user has."""
+    """The names of a provider's login files that the user has, and that hold anything."""
     home = Path(environ["HOME"]) if environ.get("HOME") else None
-    return tuple(name for name, path in _logins(provider, home, environ) if path.is_file())
+    fields = provider.credential_fields
+    return tuple(
+        name
+        for name, path in _logins(provider, home, environ)
+        if path.is_file() and _holds_anything(path, fields.get(name, ""))
+    )
+
+
+def _holds_anything(path: Path, field: str) -> bool:
+    """False for an empty file, and for one without the field that matters; True in doubt."""
+    try:
+        text = path.read_bytes().strip()
+    except OSError:
+        return True
+    return bool(_cut_out(text, field)) if field else text not in _EMPTY
 
 
 def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:
