@@ -69,8 +69,9 @@ class Edit(_Model):
     summary: str = ""
 
 
-MOST_PAST_RUNS = 30
-PastRun = tuple[Count, Annotated[int, Field(ge=0, le=10_000)]]
+MOST_PAST_RUNS, MOST_PAST_TRIALS = 30, 10_000
+_Trials = Annotated[int, Field(ge=0, le=MOST_PAST_TRIALS)]
+PastRun = tuple[_Trials, _Trials]
 
 
 class DeltaChance(_Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from routing_action.corpus.baseline import Pair, Status
-from routing_action.gate.model import MOST_PAST_RUNS, Delta, DeltaEntry
+from routing_action.gate.model import MOST_PAST_RUNS, MOST_PAST_TRIALS, Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.results.history import HistoryLine
 
@@ -13,15 +13,16 @@ from routing_action.results.history import HistoryLine
 def add_past_runs(delta: Delta, lines: Iterable[HistoryLine]) -> Delta:
     """The delta with the history of each row that is not simply as expected; it decides nothing."""
     wanted = {(row.case_id, row.agent) for row in delta.rows if not _is_plain(row)}
-    found: dict[Pair, list[tuple[int, int]]] = {}
+    found: dict[Pair, list[tuple[int, ...]]] = {}
     for line in lines:
         if line.pair in wanted:
-            found.setdefault(line.pair, []).append((line.passes, min(line.measured, 10_000)))
+            past = (min(count, MOST_PAST_TRIALS) for count in (line.passes, line.measured))
+            found.setdefault(line.pair, []).append(tuple(past))
     if not found:
         return delta
     rows = tuple(
-        row.model_copy(update={"history": tuple(past[-MOST_PAST_RUNS:])})
-        if (past := found.get((row.case_id, row.agent)))
+        row.model_copy(update={"history": tuple(runs[-MOST_PAST_RUNS:])})
+        if (runs := found.get((row.case_id, row.agent)))
         else row
         for row in delta.rows
     )

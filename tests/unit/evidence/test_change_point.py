@@ -24,6 +24,11 @@ def test_what_tells_too_little_has_no_change(text: str) -> None:
     assert find_change_point(runs(text)) is None
 
 
+def test_one_run_whose_trials_disagree_is_no_change() -> None:
+    """There is nothing before it."""
+    assert find_change_point([Record(1, 2)]) is None
+
+
 def test_a_rate_that_falls_and_one_that_rises_are_found_at_their_first_run() -> None:
     """Runs that measured nothing are passed over."""
     fell = find_change_point(runs("+" * 20 + "00" + "-" * 8))
