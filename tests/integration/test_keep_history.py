@@ -262,6 +262,11 @@ def test_the_branch_at_the_remote_is_read_where_no_folder_is_named(
     )
     done = run_command(("history", "--format", "json"), clone.path, {})
     assert [one["case_id"] for one in json.loads(done.stdout)] == ["one", "two"]
+    done = run_command(("history", "--fetch", "copy", "--format", "json"), clone.path, {})
+    again = run_command(("history", "--history", "copy", "--format", "json"), clone.path, {})
+    assert (again.code, again.stdout) == (0, done.stdout)
+    both = run_command(("history", "--history", "copy", "--fetch", "copy"), clone.path, {})
+    assert (both.code, "give one of --fetch and --history" in both.stderr) == (2, True)
     assert not clone.is_shallow
 
 

@@ -55,6 +55,13 @@ _PAGE = "how-to/keep-a-history.md"
     help="First append what these results measured to the folder of --history.",
 )
 @path_option(
+    "--fetch",
+    "copied_to",
+    metavar="DIR",
+    written=True,
+    help="Copy the branch's files into this folder, for --history of other commands.",
+)
+@path_option(
     "--site",
     metavar="DIR",
     written=True,
@@ -67,6 +74,7 @@ def command(
     agents: tuple[str, ...],
     since: str | None,
     added: tuple[Path, ...],
+    copied_to: Path | None,
     site: Path | None,
     output_format: str,
 ) -> int:
@@ -76,9 +84,11 @@ def command(
     the action keeps. A rate has its 95% interval. A change is shown where chance alone would make
     one in at most 5% of pairs that never changed.
     """
+    if copied_to is not None and history_folder is not None:
+        raise UsageError("give one of --fetch and --history")
     if added:
         _add(added, history_folder)
-    history = _fetch() if history_folder is None else read_history_option(history_folder)
+    history = read_history_option(history_folder) if history_folder else _fetch(copied_to)
     trends = build_trends(_select(history, cases, agents, since).lines)
     if not trends:
         raise NothingToRunError(
@@ -107,8 +117,11 @@ def _add(paths: Sequence[Path], folder: Path | None) -> None:
     click.echo(f"routing-action: {count} new in {from_here(folder)}", err=True)
 
 
-def _fetch() -> History:
-    """What the branch at the remote has; UsageError where there is none."""
+def _fetch(copied_to: Path | None) -> History:
+    """What the branch at the remote has, also as files in a folder that is named.
+
+    Raises UsageError where there is no such branch.
+    """
     top = find_work_tree(Path.cwd())
     with tempfile.TemporaryDirectory() as place:
         branch = open_data_branch(top, Path(place), os.environ) if top else None
@@ -119,7 +132,11 @@ def _fetch() -> History:
                 remedy="name a folder with --history DIR, or let the action keep one",
                 page=_PAGE,
             )
-        return parse_history(branch.read().values())
+        files = branch.read()
+    if copied_to is not None:
+        for name, data in files.items():
+            write_atomically(copied_to / name, data.decode("utf-8", "replace"))
+    return parse_history(files.values())
 
 
 def _select(
