@@ -67,7 +67,8 @@ def fetch_history(step: Step) -> None:
             for name, data in branch.read().items():
                 (folder / name).write_bytes(data)
     except (RoutingActionError, OSError) as error:
-        step.say("warning", f"the history could not be read, so nothing is said of it: {error}")
+        cause = error.sentence if isinstance(error, RoutingActionError) else error
+        step.say("warning", f"the history could not be read, so nothing is said of it: {cause}")
 
 
 def _environment(step: Step) -> dict[str, str]:
@@ -144,8 +145,8 @@ def push_lines(step: Step) -> ExitCode:
     except DeniedError as error:
         step.say(
             "warning",
-            f"the history is not kept: {error.cause}; give this job `contents: write`, or leave "
-            "the job out",
+            f"the history is not kept: {error.cause}; the job needs `contents: write`, and no rule "
+            f"of the repository may forbid pushes to {DATA_BRANCH}",
         )
     except RoutingActionError as error:
         step.say("warning", f"the history is not kept: {error.sentence}")

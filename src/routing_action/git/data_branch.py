@@ -85,6 +85,9 @@ class DataBranch:
         except NotThereError:
             self.commit, self.entries = "", {}
             return False
+        except HarnessError as error:
+            remedy = "see whether this machine can read the remote: `git ls-remote`"
+            raise HarnessError(error.cause, remedy=remedy) from None
         self.commit = run_git(("rev-parse", "FETCH_HEAD"), self.folder).strip()
         listed = run_git(("ls-tree", "-z", self.commit), self.folder).split("\0")
         self.entries = {}
