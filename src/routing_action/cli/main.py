@@ -10,7 +10,7 @@ import click
 
 from routing_action import __version__
 from routing_action.cli import COMMANDS, render_overview
-from routing_action.errors import ExitCode, RoutingActionError
+from routing_action.errors import ExitCode, RoutingActionError, UsageError
 from routing_action.files.nearest import find_nearest
 from routing_action.github.documentation import explain_error
 from routing_action.report.terminal.plain_lines import plain_output
@@ -20,6 +20,8 @@ _HIDDEN = ("action",)
 """What no person types: the stages of action.yml."""
 _WHERE_THEY_ARE = (*_HIDDEN, "bot", "demo", "schema")
 """What never looks for a repository above the current folder."""
+_OF_POSIX = ("fcntl", "resource")
+"""What Python on Windows lacks, and agents cannot be held without."""
 STARTED = "ROUTING_ACTION_PROGRAM"
 """The path that a person starts; set by scripts/env.sh's entry point, and by test.sh."""
 
@@ -35,7 +37,14 @@ class _LazyGroup(click.Group):
         """The command of a name, None for an unknown one."""
         if cmd_name not in (*COMMANDS, *_HIDDEN):
             return None
-        module = importlib.import_module(f"routing_action.cli.{cmd_name}")
+        try:
+            module = importlib.import_module(f"routing_action.cli.{cmd_name}")
+        except ModuleNotFoundError as error:
+            if error.name not in _OF_POSIX:
+                raise
+            raise UsageError(
+                f"`{cmd_name}` needs Linux or macOS", remedy="on Windows, use it in WSL"
+            ) from None
         command: click.Command = module.command
         return command
 

@@ -57,7 +57,8 @@ def _find_root(here: Path) -> Path | None:
     """
     above = (here, *here.parents)
     top = next((at for at, one in enumerate(above) if os.path.lexists(one / ".git")), -1)
-    owners = {os.getuid(), here.stat().st_uid}
+    own = os.getuid() if hasattr(os, "getuid") else 0  # Windows has no owner by number
+    owners = {own, here.stat().st_uid}
     ours = (one for one in above[: top + 1] if one.stat().st_uid in owners)
     return next((one for one in ours if any((one / name).exists() for name in _OWN)), None)
 

@@ -16,7 +16,10 @@ def open_regular(path: Path | str) -> BinaryIO:
 
     Raises OSError, also for what is no regular file.
     """
-    careful = os.O_NOFOLLOW | os.O_NONBLOCK
+    # Windows has neither flag, nor named pipes among its files.
+    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    if not careful and Path(path).is_symlink():
+        raise OSError(f"{path} is a link")
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | careful))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -46,7 +49,7 @@ def read_tail(path: Path | str, size: int) -> bytes:
 def _read(path: Path | str, size: int, *, from_end: bool) -> bytes:
     try:
         with open_regular(path) as file:
-            start = max(0, os.fstat(file.fileno()).st_size - size) if from_end else 0
-            return os.pread(file.fileno(), size, start)
+            file.seek(max(0, os.fstat(file.fileno()).st_size - size) if from_end else 0)
+            return file.read(size)
     except OSError:
         return b""

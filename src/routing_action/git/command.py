@@ -123,11 +123,19 @@ def start_git(
                 code = child.wait(timeout_seconds)
             finally:
                 if code is None:
-                    os.killpg(child.pid, signal.SIGKILL)
+                    _end(child)
                     child.wait()
         stdout.seek(0)
         stderr.seek(0)
         return Ended(code, stdout.read(), stderr.read(_MOST_COMPLAINT))
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill git with all that it started; on Windows git alone."""
+    if hasattr(os, "killpg"):
+        os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
 
 
 def first_complaint(stderr: bytes) -> str:

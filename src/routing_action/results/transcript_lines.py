@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from routing_action.corpus.baseline import Status
 from routing_action.errors import DocumentError
-from routing_action.files.plain_files import hash_file
+from routing_action.files.plain_files import hash_file, open_regular
 from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.model import UnitResult
 from routing_action.results.read import read_results, stream_rows
@@ -80,9 +80,7 @@ def read_lines(results_file: Path, row: UnitResult) -> tuple[TranscriptLine, ...
         return ()
     try:
         check_transcripts(results_file, row)
-        path = folder / f"{row.unit_run_id}.stdout"
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
+        with open_regular(folder / f"{row.unit_run_id}.stdout") as file:
             return tuple(_lines_around(file, wanted[:MAX_HITS]))
     except (OSError, DocumentError):
         return ()
