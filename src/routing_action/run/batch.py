@@ -294,6 +294,7 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         fail_on_infra=settings.fail_on_infra,
         confirm="auto" if test else settings.confirm.count,
         **(asdict(test) if test else {}),
+        look=settings.confirm.look,
         **asdict(settings.job),
         **{**asdict(settings.limits), "provider_lanes": bounds.rooms},
     )

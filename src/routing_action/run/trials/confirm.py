@@ -26,12 +26,14 @@ _NOT_REPEATED = (Outcome.NOT_RUN, Outcome.NOT_MEASURABLE)
 class Confirming:
     """What `--confirm` asks for: `count` more trials, or with `sequential` until it is decided.
 
-    `history` is the folder that knows how often each pair passed.
+    `history` is the folder that knows how often each pair passed. Pairs near an edited skill get
+    `look` trials at once.
     """
 
     count: int = 0
     sequential: Sequential | None = None
     history: Path | None = None
+    look: int = 1
 
     @property
     def waves(self) -> int:
@@ -96,6 +98,24 @@ class Confirm:
         belief = believe(record, entry.flaky.rate if entry.flaky else None)
         pairs = count_passing(self.baseline)
         return self.asked.sequential.judge(belief, pairs, failed) is Finding.OPEN
+
+
+def add_looks(units: Sequence[Unit], case_ids: Collection[str], look: int) -> tuple[Unit, ...]:
+    """The units, with as many trials of these cases' pairs as are to be looked at, at once."""
+    last = {(unit.agent, unit.case.case_id): unit for unit in units}
+    more = [
+        (unit, trial)
+        for unit in last.values()
+        if unit.case.case_id in case_ids
+        for trial in range(unit.trial + 1, look + 1)
+    ]
+    return (
+        *units,
+        *(
+            Unit(len(units) + place, unit.agent, unit.case, trial)
+            for place, (unit, trial) in enumerate(more)
+        ),
+    )
 
 
 def _group(rows: Sequence[UnitResult]) -> dict[Pair, list[UnitResult]]:
