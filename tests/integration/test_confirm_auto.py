@@ -81,7 +81,7 @@ def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
     assert [options[name] for name in ("confirm", "detect", "false_alarm", "max_confirm")] == [
         "auto", 0.25, 0.01, 8,
     ]  # fmt: skip
-    code, rows, delta = field.judge(*HISTORY)
+    code, rows, delta = field.judge()
     assert code == 1
     assert {name: (row["kind"], row["gates"]) for name, row in rows.items()} == {
         "steady": ("OK", False),
@@ -91,7 +91,7 @@ def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
     }
     assert rows["broken"]["chance"]["finding"] == "worse"
     assert delta["reasons"] == ["1 regression"]
-    test = "--confirm auto --detect 0.25 --false-alarm 0.01 --max-confirm 8"
+    test = "--confirm auto --detect 0.25 --false-alarm 0.01 --max-confirm 8 --history history"
     assert f"judged by the test that the results were run with: {test}" in delta["notes"]
 
 
@@ -100,7 +100,7 @@ def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
     field = Field(tmp_path, broken="F", weak="FP")
     field.write_history(broken=(29, 30), weak=(70, 100))
     field.run(*HISTORY)
-    said = " ".join(field.project.call("compare", *HISTORY).stdout.split())
+    said = " ".join(field.project.call("compare").stdout.split())
     assert (
         "failed 4 of 4; before: 29 of 30; an unchanged pair does this once in 50,000 runs" in said
     )

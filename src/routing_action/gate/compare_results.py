@@ -127,8 +127,8 @@ def judge(
     baselines = read_baselines(request, root, history)
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
-    policy, told = settle_test(asked.policy, batches)
-    flaky = list_flaky(baselines.deciding or {}, policy.sequential)
+    settled = settle_test(asked.policy, asked.recorded, batches)
+    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential)
     named = _name_files(asked, request.path, corpus, batches)
     # The checked-in files are judged for whoever works on them: nothing is edited.
     is_change = not (baselines.commit is None and asked.policy.commit is None)
@@ -137,7 +137,7 @@ def judge(
         baselines,
         corpus,
         unmeasured=unmeasured,
-        policy=policy,
+        policy=settled.policy,
         now=now,
         change=read_change(
             root,
@@ -155,9 +155,9 @@ def judge(
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
-        records=read_records(asked.recorded),
+        records=read_records(settled.recorded),
     )
-    delta = delta.model_copy(update={"notes": (*delta.notes, *told, *flaky, *damaged)})
+    delta = delta.model_copy(update={"notes": (*delta.notes, *settled.notes, *flaky, *damaged)})
     return Judged(delta, tuple(batches), place.cases)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from routing_action.corpus.baseline import Baseline, iterate_pairs
 from routing_action.evidence.chance_sequence import (
@@ -18,21 +19,32 @@ from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import Options
 
 
-def settle_test(policy: Policy, batches: Sequence[MeasuredBatch]) -> tuple[Policy, tuple[str, ...]]:
-    """The policy with its test, and what is to be said of that.
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The policy with its test, the folder of the history, and what is to be said of that."""
+
+    policy: Policy
+    recorded: Path | None
+    notes: tuple[str, ...]
+
+
+def settle_test(policy: Policy, recorded: Path | None, batches: Sequence[MeasuredBatch]) -> Settled:
+    """By what the gate judges; `recorded` is the history's folder that it was given.
 
     A gate (one that is held to a commit) takes no setting from results, since a leg, or whoever
     wrote its artifact, could then choose how strictly it is judged. At a desk the results are the
-    person's own: where all of them were run by one test, that one judges them.
+    person's own: where all of them were run by one test and one history, these judge them.
     """
-    found = dict.fromkeys(read_test(batch.options) for batch in batches)
+    found = dict.fromkeys((read_test(one.options), one.options.history) for one in batches)
     is_gate = policy.commit is not None
     if policy.sequential is None and not (is_gate or policy.by_majority) and len(found) == 1:
-        settings = next(iter(found))
+        settings, history = next(iter(found))
         if settings is not None:
-            told = f"judged by the test that the results were run with: {describe_test(settings)}"
-            return replace(policy, sequential=settings), (told,)
-    return policy, tuple(_tell_differences(policy.sequential, batches))
+            folder = recorded or (Path(history) if history else None)
+            options = describe_test(settings) + (f" --history {folder}" if folder else "")
+            told = f"judged by the test that the results were run with: {options}"
+            return Settled(replace(policy, sequential=settings), folder, (told,))
+    return Settled(policy, recorded, tuple(_tell_differences(policy.sequential, batches)))
 
 
 def read_test(options: Options) -> Sequential | None:

@@ -6,8 +6,9 @@ The gate judges what was measured by itself: nothing here is a verdict.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from routing_action.corpus.baseline import Baseline, Pair, Status, count_passing, find_entry
 from routing_action.corpus.units import Unit
@@ -44,6 +45,15 @@ class Confirming:
     def most(self) -> int:
         """How many more trials a pair gets at most."""
         return self.sequential.max_confirm if self.sequential else self.count
+
+    def describe(self) -> dict[str, Any]:
+        """The fields of a batch's options."""
+        return {
+            "confirm": "auto" if self.sequential else self.count,
+            "look": self.look,
+            "history": str(self.history) if self.history else None,
+            **(asdict(self.sequential) if self.sequential else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
