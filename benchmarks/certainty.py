@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks.measure import Row
 from routing_action.corpus.baseline import Baseline, BaselineEntry, Pair, Status
@@ -29,9 +30,11 @@ MIXED = (*[STEADY] * 45, *(0.65 + 0.3 * n / 14 for n in range(15)))
 """Three in four pairs pass nearly always, the rest in 65 to 95 % of runs."""
 AUTO = Confirming(sequential=Sequential())
 _AGENT = "claude"
-_OPTIONS = Options.model_construct(
-    agents=(_AGENT,), selected_case_ids=(), shard=None, commit=None, corpus_sha256="0" * 64
-)
+_CHOSEN: dict[str, Any] = {
+    "agents": (_AGENT,), "selected_case_ids": (), "shard": None, "commit": None,
+    "corpus_sha256": "0" * 64,
+}  # fmt: skip
+_OPTIONS = Options.model_construct(**_CHOSEN)
 
 
 @dataclass(frozen=True)
@@ -87,15 +90,16 @@ class Repository:
 
     def _run(self, unit: Unit, rates: Mapping[int, float]) -> UnitResult:
         passed = self._passes(rates[int(unit.case.case_id)])
-        return UnitResult.model_construct(
-            agent=unit.agent,
-            case_id=unit.case.case_id,
-            trial=unit.trial,
-            status=Status.PASS if passed else Status.FAIL,
-            outcome=Outcome.COMPLETED,
-            timed_out=False,
-            failure_kind=None if passed else "missing_required",
-        )
+        fields: dict[str, Any] = {
+            "agent": unit.agent,
+            "case_id": unit.case.case_id,
+            "trial": unit.trial,
+            "status": Status.PASS if passed else Status.FAIL,
+            "outcome": Outcome.COMPLETED,
+            "timed_out": False,
+            "failure_kind": None if passed else "missing_required",
+        }
+        return UnitResult.model_construct(**fields)
 
     def _passes(self, rate: float) -> bool:
         return self._draws.random() < rate

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_line import ROOT, Finished, Project, loads
+from tests.support.pull_request import PullRequest, skill
 
 AGENT = ROOT / "tests" / "fakes" / "wavering_agent.py"
 OTHERS = 57
@@ -80,7 +81,7 @@ def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
     assert [options[name] for name in ("confirm", "detect", "false_alarm", "max_confirm")] == [
         "auto", 0.25, 0.01, 8,
     ]  # fmt: skip
-    code, rows, delta = field.judge(*HISTORY)
+    code, rows, delta = field.judge()
     assert code == 1
     assert {name: (row["kind"], row["gates"]) for name, row in rows.items()} == {
         "steady": ("OK", False),
@@ -90,7 +91,7 @@ def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
     }
     assert rows["broken"]["chance"]["finding"] == "worse"
     assert delta["reasons"] == ["1 regression"]
-    test = "--confirm auto --detect 0.25 --false-alarm 0.01 --max-confirm 8"
+    test = "--confirm auto --detect 0.25 --false-alarm 0.01 --max-confirm 8 --history history"
     assert f"judged by the test that the results were run with: {test}" in delta["notes"]
 
 
@@ -99,7 +100,7 @@ def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
     field = Field(tmp_path, broken="F", weak="FP")
     field.write_history(broken=(29, 30), weak=(70, 100))
     field.run(*HISTORY)
-    said = " ".join(field.project.call("compare", *HISTORY).stdout.split())
+    said = " ".join(field.project.call("compare").stdout.split())
     assert (
         "failed 4 of 4; before: 29 of 30; an unchanged pair does this once in 50,000 runs" in said
     )
@@ -208,3 +209,46 @@ def test_no_history_is_no_error_and_one_that_cannot_be_read_is(tmp_path: Path) -
     done = field.run(*HISTORY)
     assert done.code == 4
     assert "the history in history cannot be read" in done.stderr
+
+
+def look(change: PullRequest, *more: str) -> dict[str, int]:
+    """The trials of each case, where pairs near an edited skill are looked at three times."""
+    words = shlex.join(("--look", "3", "--changed-from", "main", *more))
+    found = change.measure(confirm="auto", extra_arguments=words)
+    (file,) = Path(found["artifact-dir"]).glob("results.json")
+    results = json.loads(file.read_text("utf-8"))
+    assert results["options"]["look"] == 3
+    names = [row["case_id"] for row in results["results"]]
+    return {name: names.count(name) for name in dict.fromkeys(names)}
+
+
+def test_pairs_near_an_edited_skill_are_looked_at_closer(change: PullRequest) -> None:
+    """Those that want it; the others run once."""
+    text = skill("deploying", "Bring a service to production, at any time.")
+    change.propose({".claude/skills/deploying/SKILL.md": text})
+    assert look(change) == {"deploy": 3, "notes": 1}
+    assert change.judge(confirm="auto").conclusion == "success"
+
+
+def test_so_are_pairs_that_the_edited_skill_took_before(change: PullRequest) -> None:
+    """The history knows them; an edit of the README brings none nearer."""
+    change.propose({".claude/skills/deploying/SKILL.md": None, "README.md": "x"})
+    line = {"at": "2026-11-01T00:00:00Z", "commit": "c", "run": "1", "batch": "b",
+            "agent": "claude", "passes": 1, "measured": 1, "trials": 1}  # fmt: skip
+    lines = ({**line, "case_id": "notes", "loaded": ["my:Deploying"]},)
+    folder = change.folder / "history"
+    folder.mkdir()
+    text = "".join(f"{json.dumps(one)}\n" for one in lines)
+    (folder / "2026-11.jsonl").write_text(text, encoding="utf-8")
+    assert look(change, "--history", str(folder))["notes"] == 3
+    plain = PullRequest(change.folder / "plain")
+    plain.propose({"README.md": "x"})
+    assert look(plain) == {"deploy": 1, "notes": 1}
+
+
+@pytest.mark.parametrize("words", [("--look", "3"), ("--changed-from", "main")])
+def test_a_look_needs_to_know_what_changed(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Neither option means anything alone."""
+    done = Field(tmp_path, steady="P").project.run(*words)
+    assert done.code == 2
+    assert "--look and --changed-from need each other" in done.stderr

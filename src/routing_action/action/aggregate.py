@@ -167,7 +167,8 @@ def _read_policy(step: Step, jobs: Jobs, asked: Asked) -> Policy:
         by_change=jobs.by_change or asked.by_change,
         planned=jobs.planned,
         allow_infra=tuple(known.find(name).name for name in inputs.names("allow-infra")),
-        sequential=_read_test(inputs),
+        sequential=(test := _read_test(inputs)),
+        by_majority=test is None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,13 @@ from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.influences import find_influence
 from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.tiers import compute_tier
+from routing_action.gate.edits.near import find_near_cases
+from routing_action.gate.histories import GitHistory
 from routing_action.git.changes import uncommitted_paths
 from routing_action.git.command import resolve
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
+from routing_action.results.records import list_taken, read_past
 from routing_action.run.evaluate import run_self_test
 from routing_action.run.plan import Plan, Selection, build_plan
 from routing_action.run.replay.recordings import ReplaySet
@@ -46,7 +50,7 @@ from routing_action.run.settings import (
     parse_positive,
     resolve_max_parallel,
 )
-from routing_action.run.trials.confirm import Confirming
+from routing_action.run.trials.confirm import Confirming, add_looks
 
 Given = dict[str, Any]
 """What stood on the command line, by the names of the options' parameters."""
@@ -69,6 +73,7 @@ def command(context: click.Context, **given: Any) -> int:  # noqa: ANN401 - what
     recordings = ReplaySet(settings.replay.folder) if settings.replay else None
     plan = _plan(given, recordings)
     _require_prompts(plan)
+    plan = _look_closer(plan, given)
     return run_and_report(
         plan,
         settings,
@@ -128,7 +133,7 @@ def _confirming(given: Given) -> Confirming:
     is_auto = given["confirm"] == AUTO
     settings = (given["detect"], given["false_alarm"], given["max_confirm"])
     test = read_sequential(is_auto, *settings)
-    return Confirming(0 if is_auto else given["confirm"], test)
+    return Confirming(0 if is_auto else given["confirm"], test, given["look"])
 
 
 def _limits(given: Given) -> Limits:
@@ -195,6 +200,23 @@ def _require_prompts(plan: Plan) -> None:
                 field="prompt",
                 remedy="ask as a user would, without the skill's name",
             )
+
+
+def _look_closer(plan: Plan, given: Given) -> Plan:
+    """With the trials that --look adds, for what changed since --changed-from."""
+    ref, look = given["changed_from"], given["look"]
+    if (ref is None) != (look == 1):
+        raise UsageError(
+            "--look and --changed-from need each other",
+            remedy="such as --look 3 --changed-from origin/main",
+        )
+    if ref is None:
+        return plan
+    history, folder = GitHistory(Path.cwd(), os.environ), given["history_folder"]
+    commit = history.find_merge_base(ref)
+    taken = list_taken(read_past(folder)) if folder else {}
+    near = find_near_cases(Path.cwd(), commit, history, plan.corpus, taken)
+    return replace(plan, units=add_looks(plan.units, near, look))
 
 
 def _pinned(plan: Plan, settings: RunSettings) -> tuple[str, ...]:

@@ -95,6 +95,19 @@ _OPTIONS = (
         help="Run N of 100 reusable pairs all the same.",
     ),
     click.option(
+        "--look",
+        metavar="N",
+        type=click.IntRange(1, 20),
+        default=1,
+        show_default=True,
+        help="Run pairs near an edited skill N times at once; needs --changed-from.",
+    ),
+    click.option(
+        "--changed-from",
+        metavar="REF",
+        help="--look: what changed since the merge base with REF.",
+    ),
+    click.option(
         "--timeout-seconds",
         type=_SECONDS,
         default="300",

@@ -133,13 +133,13 @@ def judge(
     baselines = read_baselines(request, root, history)
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
-    policy, told = settle_test(asked.policy, batches)
-    flaky = list_flaky(baselines.deciding or {}, policy.sequential)
+    settled = settle_test(asked.policy, asked.past, batches)
+    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential)
     named = _name_files(asked, request.path, corpus, batches)
     since = asked.since if asked.baseline_ref else ""
     batches, unproven = drop_unproven(
         batches,
-        asked.past.lines,
+        settled.past.lines,
         FindMoved(root, history, corpus, named),
         since or (baselines.commit.sha if baselines.commit else ""),
         asked.reuse_days,
@@ -151,7 +151,7 @@ def judge(
         baselines,
         corpus,
         unmeasured=unmeasured,
-        policy=policy,
+        policy=settled.policy,
         now=now,
         change=read_change(
             root,
@@ -169,13 +169,13 @@ def judge(
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
-        records=sum_recent(asked.past),
+        records=sum_recent(settled.past),
     )
     added = {
-        "notes": (*delta.notes, *told, *flaky, *damaged),
+        "notes": (*delta.notes, *settled.notes, *flaky, *damaged),
         "measured_with": (*delta.measured_with, *describe_reused(batches)),
     }
-    delta = reject(add_past_runs(delta.model_copy(update=added), asked.past.lines), unproven)
+    delta = reject(add_past_runs(delta.model_copy(update=added), settled.past.lines), unproven)
     return Judged(delta, tuple(batches), place.cases)
 
 

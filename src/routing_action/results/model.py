@@ -179,6 +179,8 @@ class Options(_Model):
     detect: Annotated[float, Field(gt=0, lt=1)] | None = None
     false_alarm: Annotated[float, Field(gt=0, lt=1)] | None = None
     max_confirm: Annotated[int, Field(ge=1)] | None = None
+    look: Annotated[int, Field(ge=1)] = 1
+    history: str | None = None
     timeout_seconds: Annotated[float, Field(gt=0)]
     idle_timeout_seconds: Annotated[float, Field(gt=0)] | None = None
     provider_timeouts: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)

@@ -261,7 +261,7 @@ def _count(pairs: Sequence[PairSummary]) -> str:
 
 
 def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
-    selection, spaces, test = plan.selection, settings.workspaces, settings.confirm.sequential
+    selection, spaces = plan.selection, settings.workspaces
     templates = agent_templates(selection.agents, settings.environ)
     return Options(
         agents=selection.agents,
@@ -292,8 +292,8 @@ def _options(plan: Plan, settings: RunSettings, bounds: Bounds) -> Options:
         workspace="shared" if spaces.shared else "isolated",
         replay=str(settings.replay.folder) if settings.replay else None,
         fail_on_infra=settings.fail_on_infra,
-        confirm="auto" if test else settings.confirm.count,
-        **(asdict(test) if test else {}),
+        history=str(settings.history) if settings.history else None,
+        **settings.confirm.describe(),
         **asdict(settings.job),
         **{**asdict(settings.limits), "provider_lanes": bounds.rooms},
     )

@@ -179,7 +179,7 @@ def check_same(journal: Journal, plan: Plan, settings: RunSettings, redactor: Re
 
 def _check_units(earlier: EarlierRun, path: Path, plan: Plan, confirm: int) -> None:
     pairs = {(unit.agent, unit.case.case_id) for unit in plan.units}
-    last = plan.selection.trials + confirm
+    last = max(unit.trial for unit in plan.units) + confirm
     strange = [key for key in earlier.rows if key[:2] not in pairs or key[2] > last]
     if strange or earlier.header.units != len(plan.units):
         raise DocumentError(

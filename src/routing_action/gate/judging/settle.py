@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from routing_action.corpus.baseline import Baseline, iterate_pairs
 from routing_action.evidence.chance_sequence import (
@@ -14,25 +15,41 @@ from routing_action.evidence.chance_sequence import (
 )
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.wording import name_few
+from routing_action.results.history import History
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import Options
+from routing_action.results.records import read_past
 
 
-def settle_test(policy: Policy, batches: Sequence[MeasuredBatch]) -> tuple[Policy, tuple[str, ...]]:
-    """The policy with its test, and what is to be said of that.
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The policy with its test, the history that it judges by, and what is to be said of both."""
+
+    policy: Policy
+    past: History
+    notes: tuple[str, ...]
+
+
+def settle_test(policy: Policy, past: History, batches: Sequence[MeasuredBatch]) -> Settled:
+    """By what the gate judges; `past` is the history that it was given.
 
     A gate (one that is held to a commit) takes no setting from results, since a leg, or whoever
     wrote its artifact, could then choose how strictly it is judged. At a desk the results are the
-    person's own: where all of them were run by one test, that one judges them.
+    person's own: where all of them were run by one test and one history, these judge them.
+    Raises HarnessError where that history cannot be read.
     """
+    if policy.commit is not None:
+        return Settled(policy, past, tuple(_tell_differences(policy.sequential, batches)))
+    folders = {batch.options.history for batch in batches}
+    folder = next(iter(folders)) if len(folders) == 1 and not past.lines else None
+    past = read_past(Path(folder)) if folder else past
     found = dict.fromkeys(read_test(batch.options) for batch in batches)
-    is_gate = policy.commit is not None
-    if policy.sequential is None and not (is_gate or policy.by_majority) and len(found) == 1:
-        settings = next(iter(found))
-        if settings is not None:
-            told = f"judged by the test that the results were run with: {describe_test(settings)}"
-            return replace(policy, sequential=settings), (told,)
-    return policy, tuple(_tell_differences(policy.sequential, batches))
+    settings = next(iter(found)) if len(found) == 1 else None
+    if settings is None or policy.sequential is not None or policy.by_majority:
+        return Settled(policy, past, tuple(_tell_differences(policy.sequential, batches)))
+    options = describe_test(settings) + (f" --history {folder}" if folder else "")
+    told = f"judged by the test that the results were run with: {options}"
+    return Settled(replace(policy, sequential=settings), past, (told,))
 
 
 def read_test(options: Options) -> Sequential | None:

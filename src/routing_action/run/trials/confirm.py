@@ -6,7 +6,8 @@ The gate judges what was measured by itself: nothing here is a verdict.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from routing_action.corpus.baseline import Baseline, Pair, Status, count_passing, find_entry
 from routing_action.corpus.units import Unit
@@ -23,10 +24,14 @@ _NOT_REPEATED = (Outcome.NOT_RUN, Outcome.NOT_MEASURABLE)
 
 @dataclass(frozen=True, slots=True)
 class Confirming:
-    """What `--confirm` asks for: `count` more trials, or with `sequential` until it is decided."""
+    """What `--confirm` asks for: `count` more trials, or with `sequential` until it is decided.
+
+    Pairs near an edited skill get `look` trials at once.
+    """
 
     count: int = 0
     sequential: Sequential | None = None
+    look: int = 1
 
     @property
     def waves(self) -> int:
@@ -37,6 +42,14 @@ class Confirming:
     def most(self) -> int:
         """How many more trials a pair gets at most."""
         return self.sequential.max_confirm if self.sequential else self.count
+
+    def describe(self) -> dict[str, Any]:
+        """The fields of a batch's options."""
+        return {
+            "confirm": "auto" if self.sequential else self.count,
+            "look": self.look,
+            **(asdict(self.sequential) if self.sequential else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,24 @@ class Confirm:
         belief = believe(record, entry.flaky.rate if entry.flaky else None)
         pairs = count_passing(self.baseline)
         return self.asked.sequential.judge(belief, pairs, failed) is Finding.OPEN
+
+
+def add_looks(units: Sequence[Unit], case_ids: Collection[str], look: int) -> tuple[Unit, ...]:
+    """The units, with as many trials of these cases' pairs as are to be looked at, at once."""
+    last = {(unit.agent, unit.case.case_id): unit for unit in units}
+    more = [
+        (unit, trial)
+        for unit in last.values()
+        if unit.case.case_id in case_ids
+        for trial in range(unit.trial + 1, look + 1)
+    ]
+    return (
+        *units,
+        *(
+            Unit(len(units) + place, unit.agent, unit.case, trial)
+            for place, (unit, trial) in enumerate(more)
+        ),
+    )
 
 
 def _group(rows: Sequence[UnitResult]) -> dict[Pair, list[UnitResult]]:
