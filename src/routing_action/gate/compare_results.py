@@ -37,6 +37,7 @@ from routing_action.results.find import (
 )
 from routing_action.results.measured import MeasuredBatch, keep_newest
 from routing_action.results.read import read_batches, read_results
+from routing_action.results.reused import read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ def _find_moved(
     agents = dict.fromkeys(agent for one in batches for agent in one.options.agents)
     earlier = [read_results(path) for path in asked.earlier]
     try:
-        measured = Measured(corpus, tuple(agents), named, earlier)
+        measured = Measured(corpus, tuple(agents), named, earlier, read_lines(asked.recorded))
         return find_moved_cases(root, commit, history, measured)
     except HarnessError:
         return None
