@@ -1,7 +1,7 @@
 """U2: what an early stop saves on every recording in which a skill was loaded.
 
-Each recording is printed line by line, with a pause that no model keeps up with, by a fake agent
-that the product starts and stops. What it still printed after the line that decides is what an
+Each recording is printed line by line, with short pauses, by a fake agent that the product starts
+and stops. What it still printed after the line that decides is what an
 early stop cannot save; bytes stand for tokens.
 """
 
@@ -26,7 +26,8 @@ from routing_action.evidence.verdict import is_settled
 from tests.support.builders import lines_of
 from tests.support.recorded import FOLDER, Recording, recordings
 
-PAUSE_SECONDS = 0.01
+PAUSE_SECONDS = 0.5
+"""Between two lines; the next record of a model takes seconds."""
 
 
 def measure(_rounds: int, small: bool) -> Iterator[Row]:
@@ -35,7 +36,8 @@ def measure(_rounds: int, small: bool) -> Iterator[Row]:
     chosen = [one for one in chosen if one.is_healthy and one.loaded][:: 20 if small else 1]
     with tempfile.TemporaryDirectory() as folder:
         bench = _Bench(Path(folder), chosen)
-        whole, stopped = bench.run("whole"), bench.run("stopped", "--stop-early")
+        whole = bench.run("whole", 0.0)
+        stopped = bench.run("stopped", PAUSE_SECONDS, "--stop-early")
     after, saved = [], []
     for one in chosen:
         decided = _decide(one)
@@ -91,11 +93,11 @@ class _Bench:
         cases = [_case(one).model_dump(mode="json") for one in chosen]
         (self._root / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
 
-    def run(self, name: str, *options: str) -> dict[str, dict[str, Any]]:
+    def run(self, name: str, pause: float, *options: str) -> dict[str, dict[str, Any]]:
         """Status and printed bytes of each recording."""
         found: dict[str, dict[str, Any]] = {}
         words = [sys.executable, "-I", "-S", str(HERE / "agent.py"), "lines"]
-        command = f"{shlex.join(words)} {{prompt}} {PAUSE_SECONDS}"
+        command = f"{shlex.join(words)} {{prompt}} {pause}"
         for agent in dict.fromkeys(one.provider for one in self._chosen):
             own = [one for one in self._chosen if one.provider == agent]
             artifacts = self._folder / name / agent
