@@ -2,6 +2,7 @@
 
 usage: python -I -S agent.py pause TRANSCRIPT SECONDS PROMPT     print it in two halves
        python -I -S agent.py flood OPENING BODY BYTES PROMPT     print the body until so much is out
+       python -I -S agent.py lines TRANSCRIPT SECONDS            print it, with pauses between lines
        python -I -S agent.py hang OPENING FIFO PROMPT            stay until it is ended
        python -I -S agent.py deaf OPENING FIFO PROMPT            stay, and ignore SIGTERM
        python -I -S agent.py escape TRANSCRIPT FIFO PROMPT       end; a child holds the output open
@@ -37,6 +38,10 @@ if mode == "pause":
     write(data[:middle])
     time.sleep(float(sys.argv[3]))
     write(data[middle:])
+elif mode == "lines":
+    for line in data.splitlines(keepends=True):
+        write(line)
+        time.sleep(float(sys.argv[3]))
 elif mode == "flood":
     left = int(sys.argv[4]) - write(data)
     with open(sys.argv[3], "rb", buffering=0) as file:  # noqa: PTH123

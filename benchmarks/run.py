@@ -1,4 +1,4 @@
-"""Measures goals B1 to B8 and U4, each against its anchor in the same run, in one table.
+"""Measures goals B1 to B8 and U1 to U4, each against its anchor, and prints one table.
 
 usage: python benchmarks/run.py [--goal B1 ...] [--rounds N] [--small] [--anchors DIR]
 
@@ -22,8 +22,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from benchmarks import (  # noqa: E402 - the path comes first
     certainty,
     documents,
+    early_stop,
     ending,
     floods,
+    neighbours,
+    outage,
     reading,
     start_up,
     units,
@@ -41,6 +44,9 @@ GOALS: dict[str, Callable[[int, bool], Iterator[Row]]] = {
     "B6": documents.measure,
     "B7": start_up.measure,
     "B8": workspaces.measure,
+    "U1": neighbours.measure,
+    "U2": early_stop.measure,
+    "U3": outage.measure,
     "U4": certainty.measure,
 }
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -36,6 +36,7 @@ from routing_action.gate.wording import count, format_duration
 from routing_action.report.escape import printable
 from routing_action.results.model import Results
 from routing_action.results.read import read_results
+from routing_action.results.records import read_past
 from routing_action.run.plan import (
     Plan,
     Selection,
@@ -76,6 +77,13 @@ from routing_action.run.plan import (
     metavar="REF",
     help="Only cases that what changed since the merge base with REF can move.",
 )
+@click.option(
+    "--neighbours",
+    is_flag=True,
+    help="With --changed-from: for a changed description only the cases near to it. "
+    "It can miss some; the gate is then neutral.",
+)
+@path_option("--history", metavar="DIR", help="What the default branch measured: what loads what.")
 @path_option("--baseline", help="The baseline. Default: provider-baseline.json beside the cases.")
 @path_option("--skills", metavar="PATH", help="The skills that `run --skills` stages.")
 @format_option()
@@ -91,6 +99,8 @@ def command(
     shards: int,
     result_files: tuple[Path, ...],
     changed_from: str | None,
+    neighbours: bool,
+    history: Path | None,
     baseline: Path | None,
     skills: Path | None,
     output_format: str,
@@ -110,6 +120,8 @@ def command(
             seed_for(sample, seed),
             trials,
         )
+    if neighbours and changed_from is None:
+        raise UsageError("--neighbours has no effect without --changed-from", remedy="add it")
     earlier = [read_results(path) for path in result_files]
     told = ""
     if changed_from is not None:
@@ -124,6 +136,8 @@ def command(
                 corpus.file: Influence.CASES,
             },
             earlier,
+            read_past(history).lines,
+            neighbours,
         )
         selection, told = _narrow(selection, measured, changed_from)
         click.echo(f"routing-action: {printable(told)}", err=True)

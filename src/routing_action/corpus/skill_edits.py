@@ -6,13 +6,14 @@ the rest of a skill says counts only where the skill is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from routing_action.corpus.case import Case
-from routing_action.corpus.frontmatter import FENCE
+from routing_action.corpus.frontmatter import FENCE, parse_fields
 from routing_action.corpus.influences import MOVES_PROMPTS, find_influence
 from routing_action.corpus.naming import bare_name, fold
+from routing_action.corpus.similarity import Similarity
 from routing_action.corpus.skill_files import parse_skill_file
 
 
@@ -27,6 +28,19 @@ def explain_skill_file(path: str, before: bytes | None, after: bytes | None) -> 
         return ""
     texts = {parse_skill_file("", Path(path), data).description for data in (before, after)}
     return f"{path} changed its {'frontmatter' if len(texts) == 1 else 'description'}"
+
+
+def read_reworded(before: bytes | None, after: bytes | None) -> tuple[str, str] | None:
+    """A description before and after, where nothing else of the frontmatter changed; else None."""
+    heads = [_cut_frontmatter(data or b"").decode("utf-8", "replace") for data in (before, after)]
+    if not all(heads):
+        return None
+    old, new = (
+        {key: value.text for key, value in parse_fields(head.splitlines()).items()}
+        for head in heads
+    )
+    texts = old.pop("description", ""), new.pop("description", "")
+    return texts if old == new else None
 
 
 def _cut_frontmatter(data: bytes) -> bytes:
@@ -70,6 +84,36 @@ def find_cases_of_skill(
         or case.case_id not in loaded
         or not names.isdisjoint(loaded[case.case_id])
     ]
+
+
+NEAR, SHARE, TWINS = 0.03, 0.4, 0.3
+"""A prompt is near to a text from this similarity on, if that is so large a share of the one to the
+skill that it wants; two descriptions are from the last one on."""
+
+
+def find_near_cases(
+    cases: Sequence[Case], edited: Collection[str], descriptions: Mapping[str, str]
+) -> list[str]:
+    """The ids of the cases whose prompt or wanted skill is near to an edited description.
+
+    `edited` are its texts before and after; `descriptions` those of all skills, by folded names.
+    An agent may understand more than letters tell: what this misses is measured in
+    docs/how-to/measure-fewer-cases.md.
+    """
+    likeness = Similarity((*descriptions.values(), *(case.prompt for case in cases)))
+    twins = {
+        name
+        for name, text in descriptions.items()
+        if max(likeness.measure(text, one) for one in edited) >= TWINS
+    }
+    found = []
+    for case in cases:
+        wanted = fold(bare_name(case.expected_skill))
+        own = likeness.measure(case.prompt, descriptions.get(wanted, ""))
+        nearest = max(likeness.measure(case.prompt, one) for one in edited)
+        if wanted in twins or nearest >= max(NEAR, SHARE * own):
+            found.append(case.case_id)
+    return found
 
 
 def _skills_of(case: Case) -> set[str]:

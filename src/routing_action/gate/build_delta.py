@@ -204,6 +204,7 @@ def _totals(measurement: Measurement) -> Totals:
         trials=len(rows),
         duration_ms=sum(row.duration_ms for row in rows),
         cost_usd=_sum_costs(measurement.latest),
+        cost_trials=sum(row.cost_usd is not None for row in rows),
         superseded_cost_usd=_sum_costs(measurement.superseded),
         cli_versions={agent: tuple(values) for agent, values in versions.items()},
         models={agent: tuple(values) for agent, values in models.items()},

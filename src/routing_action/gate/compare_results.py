@@ -232,7 +232,7 @@ def _find_moved(
     agents = dict.fromkeys(agent for one in batches for agent in one.options.agents)
     earlier = [read_results(path) for path in asked.earlier]
     try:
-        measured = Measured(corpus, tuple(agents), named, earlier)
+        measured = Measured(corpus, tuple(agents), named, earlier, asked.past.lines)
         return find_moved_cases(root, commit, history, measured)
     except HarnessError:
         return None

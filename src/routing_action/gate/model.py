@@ -160,12 +160,14 @@ class BaselineSource(_Model):
 class Totals(_Model):
     """Cost and time over every measured trial that counts; cost is what the CLIs reported.
 
-    `superseded_cost_usd` is that of earlier attempts, which do not count.
+    `cost_trials` says of how many trials, null in older files. `superseded_cost_usd` is that of
+    earlier attempts, which do not count.
     """
 
     trials: Count
     duration_ms: Count
     cost_usd: float | None
+    cost_trials: Count | None = None
     superseded_cost_usd: float | None = None
     cli_versions: dict[str, tuple[str, ...]]
     models: dict[str, tuple[str, ...]]

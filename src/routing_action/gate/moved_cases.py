@@ -18,10 +18,13 @@ from routing_action.corpus.skill_edits import (
     explain_skill_file,
     find_cases_of_file,
     find_cases_of_skill,
+    find_near_cases,
     find_owner,
     is_read_early,
     name_skill,
+    read_reworded,
 )
+from routing_action.corpus.skill_files import parse_skill_file
 from routing_action.errors import RoutingActionError
 from routing_action.gate.baselines import MAX_BASELINE_BYTES, parse_baseline
 from routing_action.gate.edits.find import name_files, names_in
@@ -31,6 +34,7 @@ from routing_action.gate.wording import count, name_few
 from routing_action.git.base_commit import BaseCommit
 from routing_action.git.changes import Read, Tree, follow_links
 from routing_action.git.command import require_work_tree
+from routing_action.results.history import HistoryLine
 from routing_action.results.model import Results, UnitResult
 
 _SHOWN = 3
@@ -43,13 +47,16 @@ Why = tuple[str, Collection[str] | None]
 class Measured:
     """What is measured, and with what: files and folders by their names, as the caller gave them.
 
-    `earlier` results tell which skills a case loaded. They count where all the agents have them.
+    `earlier` results and the lines of a history tell which skills a case loaded. They count where
+    all the agents have them. `near`: a changed description moves only the cases near to it.
     """
 
     corpus: Corpus
     agents: tuple[str, ...]
     named: Mapping[str, Influence]
     earlier: Sequence[Results] = ()
+    lines: Sequence[HistoryLine] = ()
+    near: bool = False
 
 
 def find_moved_cases(
@@ -137,12 +144,32 @@ class _Change:
             return f"{path} is or was a link or a submodule", None
         if path == own:
             if reason := explain_skill_file(path, *self._contents(path)):
-                return reason, None
+                return reason, self._find_near(owner)
         elif is_read_early(path.removeprefix(f"{owner}/")):
             return f"{path} changed, which agents read before they load the skill", None
         names = name_skill(owner, self._contents(own)[1] or b"")
         cases = find_cases_of_skill(self.measured.corpus.cases, names, self._loaded)
         return f"{path} changed, which counts once the skill is loaded", cases
+
+    def _find_near(self, owner: str) -> list[str] | None:
+        """The cases that name or took a skill, and those near to what it says; None for all."""
+        versions = self._contents(self._skills[owner])
+        reworded = read_reworded(*versions) if self.measured.near else None
+        if reworded is None:
+            return None
+        cases, names = self.measured.corpus.cases, name_skill(owner, versions[1] or b"")
+        named = find_cases_of_skill(cases, names, self._loaded)
+        return [*named, *find_near_cases(cases, reworded, self._descriptions)]
+
+    @cached_property
+    def _descriptions(self) -> dict[str, str]:
+        """What each skill says of itself now, by all of its names."""
+        found: dict[str, str] = {}
+        for owner, path in self._skills.items():
+            data = self._contents(path)[1] or b""
+            text = parse_skill_file("", Path(owner), data).description
+            found |= dict.fromkeys(name_skill(owner, data), text)
+        return found
 
     def _is_file(self, path: str) -> bool:
         """Whether it only ever was a regular file."""
@@ -169,6 +196,11 @@ class _Change:
             if row.status is not Status.INFRA_ERROR:
                 agents.setdefault(row.case_id, set()).add(row.agent)
                 loaded.setdefault(row.case_id, set()).update(_used(row))
+        for line in self.measured.lines:
+            if line.measured:
+                agents.setdefault(line.case_id, set()).add(line.agent)
+                used = {fold(bare_name(name)) for name in line.loaded}
+                loaded.setdefault(line.case_id, set()).update(used)
         wanted = set(self.measured.agents)
         return {one: frozenset(loaded[one]) for one, seen in agents.items() if wanted <= seen}
 

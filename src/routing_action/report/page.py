@@ -70,6 +70,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "duration": format_duration(totals.duration_ms),
         "superseded_cost": _amount(totals.superseded_cost_usd),
         "cost": _amount(totals.cost_usd),
+        "cost_of": totals.cost_trials if (totals.cost_trials or 0) < totals.trials else None,
         "commit": delta.commit or "",
         "commit_url": place.commit_url(delta.commit or ""),
         "run_url": place.run_url,

@@ -155,7 +155,9 @@ def _totals(results: Results) -> Iterator[str]:
     costs = [row.cost_usd for row in rows if row.cost_usd]
     if costs:
         agents = ", ".join(dict.fromkeys(row.agent for row in rows if row.cost_usd))
-        facts.append(f"{sum(costs):.4f} USD reported by {agents}")
+        known = sum(row.cost_usd is not None for row in rows)
+        part = f" for {known} of them" if known < len(rows) else ""
+        facts.append(f"{sum(costs):.4f} USD reported by {agents}{part}")
     yield f"{count(summary.total, 'run')}: {told or 'none ended'}{';' if facts else ''}"
     yield from (f"{fact}," for fact in facts[:-1])
     yield from facts[-1:]
