@@ -193,6 +193,19 @@ def test_every_job_declares_its_permissions_and_the_workflow_none(name: str) -> 
         assert set(job["permissions"].values()) <= {"read", "write"}
 
 
+def test_only_the_last_jobs_of_a_release_can_write() -> None:
+    """What runs tests, builds, or runs what was built has no right but to read."""
+    jobs = load_yaml(WORKFLOW_TEXTS["release.yml"])["jobs"]
+    writing = {name for name, job in jobs.items() if "write" in job["permissions"].values()}
+    assert writing == {"attest", "index", "image", "publish"}
+    assert {"check", "try"} <= set(jobs["attest"]["needs"])
+    assert {name: jobs[name]["needs"] for name in ("index", "image")} == {
+        "index": "attest", "image": "attest",
+    }  # fmt: skip
+    assert set(jobs["publish"]["needs"]) == {"index", "image"}
+    assert all(jobs[name]["environment"] == "release" for name in writing - {"attest"})
+
+
 @pytest.mark.parametrize("name", WORKFLOW_TEXTS)
 def test_no_workflow_uses_what_cannot_be_cancelled_or_trusted(name: str) -> None:
     """`always()` outlives a cancelled run; pull_request_target meets secrets."""
