@@ -133,7 +133,7 @@ def test_two_builds_in_two_places_give_the_same_bytes_which_each_python_runs(
     ).stdout.split("\0")  # fmt: skip
     for name in filter(None, names):
         (elsewhere / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, elsewhere / name)
+        shutil.copyfile(ROOT / name, elsewhere / name, follow_symlinks=False)
     (elsewhere / "src" / "routing_action" / "left.pyc").write_text("x", encoding="utf-8")
     (elsewhere / "scripts" / "build.sh").chmod(0o755)
     for root, to in ((ROOT, "one"), (elsewhere, "two")):
