@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from routing_action.report.html.site import render_site
 from routing_action.report.html.write import write_html
-from routing_action.results.history import HistoryLine
-from routing_action.results.trends import build_trends
+from routing_action.results.past.history import HistoryLine
+from routing_action.results.past.trends import build_trends
 from tests.browser.chromium import WIDTHS, keep_screenshot, open_page, show
 from tests.browser.reports import PLACE
 from tests.browser.test_html_report import axe, find_barriers

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from routing_action.git.data_branch import DATA_BRANCH
-from routing_action.results.history_lines import append_to_folder
 from routing_action.results.model import Results
+from routing_action.results.past.history_lines import append_to_folder
 from tests.support.action_stages import Job
 from tests.support.command_line import Finished, Project, run_command
 from tests.support.repositories import Repository, check_out, create

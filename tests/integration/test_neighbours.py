@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from routing_action.results.history import HistoryLine
+from routing_action.results.past.history import HistoryLine
 from tests.support.past import write_history
 from tests.support.pull_request import FILES, STEAL, SUCCESS, PullRequest, skill
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from routing_action.git.command import run_git
-from routing_action.results.history import HistoryLine, read_history
+from routing_action.results.past.history import HistoryLine, read_history
 from tests.support.command_line import Finished, run_command
 from tests.support.past import remember, write_history
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from routing_action.agents.discovery import our_providers
 from routing_action.agents.drift import Fact
-from routing_action.cli.providers_drift import PROMPTS, SKILL
+from routing_action.cli.streams.drift import PROMPTS, SKILL
 from tests.live.batch import MODELS, model_files, model_variables
 from tests.live.mock_models import serve
 from tests.live.mock_scripts import Book, Call, Script, Step

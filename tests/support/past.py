@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from routing_action.corpus.baseline import Status
-from routing_action.results.history import HistoryLine
+from routing_action.results.past.history import HistoryLine
 from routing_action.results.read import read_results
 
 

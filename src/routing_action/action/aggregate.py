@@ -41,10 +41,10 @@ from routing_action.github.history import ApiHistory
 from routing_action.report.render_all import HTML_FILE, JUNIT_FILE, write_reports
 from routing_action.report.view import GateOutcome, find_outcome
 from routing_action.results.find import has_results, read_unmeasured
-from routing_action.results.history import History as PastRuns
-from routing_action.results.history import read_history
+from routing_action.results.past.history import History as PastRuns
+from routing_action.results.past.history import read_history
+from routing_action.results.past.trends import Trend, build_trends
 from routing_action.results.rerun import run_program
-from routing_action.results.trends import Trend, build_trends
 
 _STATUS = {
     Conclusion.SUCCESS: "passed",

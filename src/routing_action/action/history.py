@@ -27,9 +27,9 @@ from routing_action.git.data_branch import (
 )
 from routing_action.report.html.site import render_files
 from routing_action.results.find import find_result_files, has_results
-from routing_action.results.history import HistoryLine, parse_history, read_history
-from routing_action.results.history_lines import add_lines, append_to_folder, build_lines
 from routing_action.results.measured import MeasuredBatch, gather
+from routing_action.results.past.history import HistoryLine, parse_history, read_history
+from routing_action.results.past.history_lines import add_lines, append_to_folder, build_lines
 from routing_action.results.read import read_batches, read_results
 
 AUTO = "auto"

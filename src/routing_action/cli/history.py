@@ -30,10 +30,10 @@ from routing_action.git.command import find_work_tree
 from routing_action.git.data_branch import DATA_BRANCH, open_data_branch
 from routing_action.report.terminal.history_text import render_history
 from routing_action.results.find import find_result_files
-from routing_action.results.history import History, parse_history
-from routing_action.results.history_lines import append_to_folder, build_lines
+from routing_action.results.past.history import History, parse_history
+from routing_action.results.past.history_lines import append_to_folder, build_lines
+from routing_action.results.past.trends import Trend, build_trends
 from routing_action.results.read import read_results
-from routing_action.results.trends import Trend, build_trends
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _PAGE = "how-to/keep-a-history.md"

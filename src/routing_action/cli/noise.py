@@ -32,7 +32,7 @@ from routing_action.gate.judging.noise import (
     recommend,
 )
 from routing_action.gate.wording import count
-from routing_action.results.known_pairs import Known, know_from_history, know_from_results
+from routing_action.results.past.known_pairs import Known, know_from_history, know_from_results
 
 _MOST_OTHERS = 3
 _OTHERS = (

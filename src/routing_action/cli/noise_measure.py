@@ -20,7 +20,7 @@ from routing_action.evidence.chance import Record, wilson_interval
 from routing_action.files.program import own_program
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import RESULTS_FILE
-from routing_action.results.known_pairs import Known, know_from_results
+from routing_action.results.past.known_pairs import Known, know_from_results
 
 _KNOWN_WELL = 0.2
 """A pair whose interval is no wider needs no more runs."""

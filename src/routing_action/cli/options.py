@@ -27,7 +27,7 @@ from routing_action.files.nearest import suggest
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import one_line
-from routing_action.results.history import History, read_history
+from routing_action.results.past.history import History, read_history
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -35,8 +35,8 @@ from routing_action.gate.moved_cases import Measured, describe_selection, find_m
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.escape import printable
 from routing_action.results.model import Results
+from routing_action.results.past.records import read_past
 from routing_action.results.read import read_results
-from routing_action.results.records import read_past
 from routing_action.run.plan import (
     Plan,
     Selection,

@@ -23,9 +23,9 @@ from routing_action.cli.options import (
     known_agents,
     path_option,
 )
-from routing_action.cli.providers_drift import drift_command
-from routing_action.cli.providers_record import record_command
-from routing_action.cli.providers_try import try_command
+from routing_action.cli.streams.drift import drift_command
+from routing_action.cli.streams.record import record_command
+from routing_action.cli.streams.try_description import try_command
 from routing_action.corpus.cases_file import DEFAULT_CASE_FILES
 from routing_action.errors import ExitCode
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES

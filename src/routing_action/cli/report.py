@@ -20,8 +20,8 @@ from routing_action.cli.options import (
 from routing_action.cli.place import find_delta, folder_of, from_here
 from routing_action.files.atomic import write_atomically
 from routing_action.gate.deltas import DELTA_FILE, read_delta
+from routing_action.gate.judging.past_runs import add_past_runs
 from routing_action.gate.model import Delta
-from routing_action.gate.past_runs import add_past_runs
 from routing_action.github.context import read_context
 from routing_action.github.publication import RunLinks
 from routing_action.report.render_all import (
@@ -35,7 +35,7 @@ from routing_action.report.render_all import (
 from routing_action.report.steps import name_source
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.batch_folder import RESULTS_FILE
-from routing_action.results.trends import build_trends
+from routing_action.results.past.trends import build_trends
 
 _FILES = ("html", "junit")
 

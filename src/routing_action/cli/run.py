@@ -33,7 +33,7 @@ from routing_action.git.changes import uncommitted_paths
 from routing_action.git.command import resolve
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
-from routing_action.results.records import list_taken, read_past
+from routing_action.results.past.records import list_taken, read_past
 from routing_action.run.evaluate import run_self_test
 from routing_action.run.plan import Plan, Selection, build_plan
 from routing_action.run.replay.recordings import ReplaySet

@@ -40,8 +40,8 @@ from routing_action.results.batch_folder import (
 )
 from routing_action.results.find import list_batches
 from routing_action.results.journal import JOURNAL_FILE, Journal
+from routing_action.results.past.records import read_records
 from routing_action.results.read import read_results
-from routing_action.results.records import read_records
 from routing_action.run.batch import Batch, judge_run, run_batch
 from routing_action.run.launch import LiveLauncher, ReplayLauncher
 from routing_action.run.launcher import Parts

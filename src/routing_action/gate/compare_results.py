@@ -25,11 +25,11 @@ from routing_action.gate.find_baselines import (
     read_baselines,
 )
 from routing_action.gate.histories import History
+from routing_action.gate.judging.past_runs import add_past_runs
+from routing_action.gate.judging.reused_pairs import FindMoved, describe_reused, drop_unproven
 from routing_action.gate.judging.settle import list_flaky, settle_test
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
-from routing_action.gate.past_runs import add_past_runs
-from routing_action.gate.reused_pairs import FindMoved, describe_reused, drop_unproven
 from routing_action.git.base_commit import BaseCommit
 from routing_action.results.find import (
     find_result_files,
@@ -37,10 +37,10 @@ from routing_action.results.find import (
     read_unmeasured,
     split_attempts,
 )
-from routing_action.results.history import History as PastRuns
 from routing_action.results.measured import MeasuredBatch, keep_newest
+from routing_action.results.past.history import History as PastRuns
+from routing_action.results.past.records import sum_recent
 from routing_action.results.read import read_batches, read_results
-from routing_action.results.records import sum_recent
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from routing_action.gate.wording import count, name_few
 from routing_action.git.base_commit import BaseCommit
 from routing_action.git.changes import Read, Tree, follow_links
 from routing_action.git.command import require_work_tree
-from routing_action.results.history import HistoryLine
 from routing_action.results.model import Results, UnitResult
+from routing_action.results.past.history import HistoryLine
 
 _SHOWN = 3
 

@@ -37,7 +37,7 @@ from routing_action.report.steps import (
 )
 from routing_action.report.suspects import describe_rest, list_suspects
 from routing_action.report.view import find_word
-from routing_action.results.trends import draw_levels
+from routing_action.results.past.trends import draw_levels
 
 Values: TypeAlias = dict[str, Any]
 """Values by the names that templates know them by."""

@@ -21,8 +21,8 @@ from routing_action.report.markdown import (
 )
 from routing_action.report.sandbox import prefer_overrides
 from routing_action.report.steps import name_source
+from routing_action.results.past.trends import Trend
 from routing_action.results.transcript_lines import stream_units
-from routing_action.results.trends import Trend
 
 HTML_FILE = "report.html"
 JUNIT_FILE = "junit.xml"

@@ -14,9 +14,9 @@ from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import LONGEST_PAUSE, EndedBy, Reading
-from routing_action.results.history import HistoryLine
 from routing_action.results.journal import Journal
 from routing_action.results.model import UnitResult, UsageTotals
+from routing_action.results.past.history import HistoryLine
 from routing_action.run.readiness.preflight import Obstacle
 from routing_action.run.reuse.reusable import build_reused_row
 from routing_action.run.unit import UnitRunner

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from routing_action.gate.judging.past_runs import add_past_runs
 from routing_action.gate.model import MOST_PAST_RUNS, DeltaEntry
-from routing_action.gate.past_runs import add_past_runs
 from routing_action.github.publication import RunLinks
 from routing_action.report.markdown import render_comment
 from tests.support.report_values import make_delta, make_entry, make_regression

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from routing_action.evidence.chance import Record
-from routing_action.results.history import History, HistoryLine, read_history, sum_records
+from routing_action.results.past.history import History, HistoryLine, read_history, sum_records
 
 
 def line(**changes: object) -> HistoryLine:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from routing_action.evidence.chance import Record
-from routing_action.results.history import HistoryLine, read_history
-from routing_action.results.history_lines import add_lines, append_to_folder, build_lines
 from routing_action.results.model import OfferedSkill
-from routing_action.results.trend_words import describe_change, describe_switch, format_share
-from routing_action.results.trends import Trend, build_trends, draw_levels
+from routing_action.results.past.history import HistoryLine, read_history
+from routing_action.results.past.history_lines import add_lines, append_to_folder, build_lines
+from routing_action.results.past.trend_words import describe_change, describe_switch, format_share
+from routing_action.results.past.trends import Trend, build_trends, draw_levels
 from tests.support.result_rows import make_results, make_row
 from tests.unit.results.test_history import line
 

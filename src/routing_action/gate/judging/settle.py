@@ -15,10 +15,10 @@ from routing_action.evidence.chance_sequence import (
 )
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.wording import name_few
-from routing_action.results.history import History
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import Options
-from routing_action.results.records import read_past
+from routing_action.results.past.history import History
+from routing_action.results.past.records import read_past
 
 
 @dataclass(frozen=True, slots=True)

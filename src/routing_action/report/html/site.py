@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from routing_action.report.html.script import FILTERS, to_script
 from routing_action.report.html.trends import build_trend_data
 from routing_action.report.sandbox import Sandbox
-from routing_action.results.history import History, HistoryLine
-from routing_action.results.trends import Trend, build_trends
+from routing_action.results.past.history import History, HistoryLine
+from routing_action.results.past.trends import Trend, build_trends
 
 SITE_FILE = "index.html"
 BADGE_FILE = "badge.json"

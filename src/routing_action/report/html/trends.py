@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from routing_action.evidence.chance import Record
 from routing_action.report.html.script import to_script
-from routing_action.results.history import HistoryLine
-from routing_action.results.trend_words import describe_change, describe_switch
-from routing_action.results.trends import Trend, draw_levels
+from routing_action.results.past.history import HistoryLine
+from routing_action.results.past.trend_words import describe_change, describe_switch
+from routing_action.results.past.trends import Trend, draw_levels
 
 BLOCKS = 40
 """Blocks of a chart: where there are more runs, each block is several."""

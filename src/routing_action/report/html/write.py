@@ -32,8 +32,8 @@ from routing_action.report.view import (
     find_notes,
     find_title,
 )
+from routing_action.results.past.trends import Trend
 from routing_action.results.transcript_lines import UnitRecord
-from routing_action.results.trends import Trend
 
 STATIC_ROWS = 200
 """Rows of the table that is read where scripts are off."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.terminal.cells import cell_width, pad, shorten_middle, visible
 from routing_action.report.terminal.layout import wrap
-from routing_action.results.trend_words import (
+from routing_action.results.past.trend_words import (
     describe_change,
     format_share,
     format_streak,
 )
-from routing_action.results.trends import Trend, draw_levels
+from routing_action.results.past.trends import Trend, draw_levels
 
 _HEAD = ("pair", "rate", "95% interval", "flips", "streak", "time", "cost", "last runs")
 _NARROWEST, _WIDEST, _BLOCKS = 20, 60, 30

@@ -13,10 +13,10 @@ from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import EndedBy
-from routing_action.results.history import HistoryLine
 from routing_action.results.model import UnitResult
-from routing_action.results.records import read_past
-from routing_action.results.reused import find_standing, name_source
+from routing_action.results.past.history import HistoryLine
+from routing_action.results.past.records import read_past
+from routing_action.results.past.reused import find_standing, name_source
 from routing_action.run.lifecycle import format_time
 from routing_action.run.unit import UnitRunner
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pydantic import ValidationError
 
 from routing_action.corpus.baseline import Pair
-from routing_action.results.history import HistoryLine
 from routing_action.results.model import ReusedFrom
+from routing_action.results.past.history import HistoryLine
 
 
 def find_standing(

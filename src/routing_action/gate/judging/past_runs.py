@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.gate.model import MOST_PAST_RUNS, MOST_PAST_TRIALS, Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
-from routing_action.results.history import HistoryLine
+from routing_action.results.past.history import HistoryLine
 
 
 def add_past_runs(delta: Delta, lines: Iterable[HistoryLine]) -> Delta:

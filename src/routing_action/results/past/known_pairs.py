@@ -9,8 +9,8 @@ from pathlib import Path
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.evidence.chance import Record
 from routing_action.results.model import MeasuredRow
+from routing_action.results.past.records import read_past, sum_recent
 from routing_action.results.read import read_batches
-from routing_action.results.records import read_past, sum_recent
 
 
 @dataclass(frozen=True, slots=True)

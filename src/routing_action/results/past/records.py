@@ -9,7 +9,7 @@ from routing_action.corpus.baseline import Pair
 from routing_action.corpus.naming import bare_name
 from routing_action.errors import HarnessError
 from routing_action.evidence.chance import Record
-from routing_action.results.history import History, read_history
+from routing_action.results.past.history import History, read_history
 
 RECENT = 100
 """So many measured trials of a pair tell its rate; older ones may be of another model."""

@@ -18,10 +18,10 @@ from routing_action.errors import HarnessError
 from routing_action.gate.histories import History
 from routing_action.gate.moved_cases import Measured, find_moved_cases
 from routing_action.gate.wording import count, name_few
-from routing_action.results.history import HistoryLine
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import MeasuredRow
-from routing_action.results.reused import is_within, may_stand, name_source
+from routing_action.results.past.history import HistoryLine
+from routing_action.results.past.reused import is_within, may_stand, name_source
 
 _SHOWN = 5
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from routing_action.results.trends import Switch, Trend
+from routing_action.results.past.trends import Switch, Trend
 
 
 def format_share(share: float) -> str:

@@ -10,7 +10,7 @@ from statistics import median
 from routing_action.corpus.baseline import Pair
 from routing_action.evidence.chance import Record, wilson_interval
 from routing_action.evidence.change_point import ChangePoint, find_change_point
-from routing_action.results.history import HistoryLine
+from routing_action.results.past.history import HistoryLine
 
 LEVELS = "▁▂▃▄▅▆▇"
 NOTHING = "·"

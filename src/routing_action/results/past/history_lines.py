@@ -14,8 +14,8 @@ import msgspec
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, skill_key
 from routing_action.files.atomic import unwritable
-from routing_action.results.history import HistoryLine
 from routing_action.results.model import OfferedSkill, Results, UnitResult, judge_trials
+from routing_action.results.past.history import HistoryLine
 
 _encode = msgspec.json.Encoder().encode
 _DIGEST = 16

@@ -17,7 +17,7 @@ from routing_action.agents.provider import Provider
 from routing_action.agents.survey import Survey, survey
 from routing_action.cli.options import config_option, find_provider, format_option, path_option
 from routing_action.cli.place import from_here
-from routing_action.cli.providers_record import keep_recording, run_prompts
+from routing_action.cli.streams.record import keep_recording, run_prompts
 from routing_action.errors import UsageError
 from routing_action.evidence.outcome import Outcome, RunEnd
 from routing_action.results.batch_folder import one_line

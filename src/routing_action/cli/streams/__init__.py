@@ -1,0 +1,1 @@
+"""The commands of `providers` that look at what an agent prints."""
