@@ -215,7 +215,7 @@ def plan_legs(step: Step) -> ExitCode:
     Where the filters leave no case, somebody has misspelt one: that is an error.
     """
     read_asked(step)  # what it raises ends the plan
-    code, text, cause = step.call(plan_arguments(step.inputs))
+    code, text, cause = step.call(plan_arguments(step.inputs, history_folder(step)))
     if code == ExitCode.NOTHING_TO_RUN and step.inputs.text("changed-from"):
         step.output(status=NOTHING_TO_RUN, matrix='{"include":[]}')
         step.say("notice", "the plan has nothing to run")
@@ -238,7 +238,7 @@ def plan_legs(step: Step) -> ExitCode:
     return ExitCode.PASSED
 
 
-def plan_arguments(inputs: Inputs) -> list[str]:
+def plan_arguments(inputs: Inputs, history: Path | None = None) -> list[str]:
     """`plan` for a matrix, balanced by the durations in earlier results."""
     # The change's own baseline does not choose who measures it.
     agents = inputs.names("agents") or DEFAULT_AGENTS
@@ -251,6 +251,7 @@ def plan_arguments(inputs: Inputs) -> list[str]:
         *([f"--cases={cases}"] if cases else []),
         *_flags(inputs, _PLAN),
         *(f"--results={path}" for path in earlier_results(inputs)),
+        *([f"--history={history}"] if history else []),
         *inputs.words("extra-arguments"),
         "--format=json",
     ]

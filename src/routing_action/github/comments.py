@@ -161,7 +161,7 @@ class StickyComment:
         try:
             return self._publish(mode, ours, bodies)
         except ApiError as error:
-            if error.status not in (403, 404):
+            if error.status != 404:
                 raise
         # Somebody deleted the comment after it was found.
         return self._publish(mode, ours, bodies)

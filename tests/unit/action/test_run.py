@@ -102,7 +102,7 @@ def test_a_login_on_the_machine_is_enough(tmp_path: Path) -> None:
     assert missing(HOME=str(tmp_path)) != {}
     for folder in (tmp_path / ".codex", tmp_path / "elsewhere"):
         folder.mkdir()
-        (folder / "auth.json").touch()
+        (folder / "auth.json").write_text('{"OPENAI_API_KEY": "k"}', encoding="utf-8")
     assert missing(HOME=str(tmp_path)) == {}
     there = str(tmp_path / "elsewhere")
     assert missing(HOME="/nowhere", **dict.fromkeys(CODEX.home_variables, there)) == {}
