@@ -87,7 +87,7 @@ def test_s3_a_huge_reason_of_a_baseline_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "provider-baseline.json"
     entry = {"expected_status": "fail", "reason": "r" * 1_000_000}
     path.write_text(json.dumps({"a": {"claude": entry}}), encoding="utf-8")
-    with pytest.raises(DocumentError, match="reason: longer than 500 characters"):
+    with pytest.raises(DocumentError, match="reason: has more than 500 characters"):
         read_baseline(path)
 
 
