@@ -182,6 +182,16 @@ def test_a_killed_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     assert count_trials(again) == count_trials(whole) == {"broken": 3, "once": 6}
 
 
+@pytest.mark.parametrize("confirm", ["auto", "2"])
+def test_without_a_baseline_nothing_is_run_again(tmp_path: Path, confirm: str) -> None:
+    """A repository begins without one, and nothing is expected to pass yet."""
+    field = Field(tmp_path, broken="F")
+    (tmp_path / "provider-baseline.json").unlink()
+    done = field.project.run("--case-id", "broken", "--confirm", confirm)
+    assert done.code == 1
+    assert count_trials(done) == {"broken": 1}
+
+
 BAD_INPUT = {
     "--confirm": ("soon", "neither auto nor a number from 0 to 20"),
     "--false-alarm": ("1", "must be between 0 and 1"),

@@ -27,6 +27,7 @@ from routing_action.files.secret_values import secret_values, secrets_in
 from routing_action.gate.baselines import (
     DEFAULT_BASELINE_FILES,
     find_baseline_file,
+    has_baseline,
     read_baseline,
 )
 from routing_action.git.credentials import find_credentials
@@ -209,10 +210,14 @@ def _launcher(
 
 
 def _confirm(plan: Plan, settings: RunSettings) -> Confirm:
-    """What --confirm asks for, by the baseline beside the cases and the history."""
-    if not settings.confirm.most:
+    """What --confirm asks for, by the baseline beside the cases and the history.
+
+    A repository that has no baseline yet expects nothing to pass.
+    """
+    folder = Path(plan.corpus.file).parent
+    if not settings.confirm.most or not has_baseline(folder):
         return Confirm()
-    baseline = read_baseline(find_baseline_file(Path(plan.corpus.file).parent))[0]
+    baseline = read_baseline(find_baseline_file(folder))[0]
     return Confirm(settings.confirm, baseline, read_records(settings.history))
 
 

@@ -62,6 +62,11 @@ def _new_baseline() -> str:
     return f"write one from results with `{own_program()} baseline update --init --from DIR`"
 
 
+def has_baseline(root: Path) -> bool:
+    """Whether there is a file that `find_baseline_file` finds."""
+    return any((root / name).is_file() for name in DEFAULT_BASELINE_FILES)
+
+
 def find_baseline_file(root: Path) -> Path:
     """The baseline where none is named: beside cases.json, else the earlier harness's place."""
     for name in DEFAULT_BASELINE_FILES:
