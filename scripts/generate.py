@@ -276,6 +276,7 @@ def _provider_rows(provider: Provider) -> Iterator[tuple[str, str]]:
     dropped = "`.../SKILL.md` tokens are dropped" if provider.drops_skill_file_tokens else ""
     rows = (
         ("Title", provider.title),
+        ("State", provider.state),
         ("In a run that names no agents", "yes" if provider.name in DEFAULT_AGENTS else "no"),
         ("npm package", _code([provider.npm_package])),
         ("Command", _code([" ".join(provider.command)])),

@@ -11,7 +11,12 @@ from routing_action.agents.discovery import all_providers
 from routing_action.agents.provider import Provider
 from routing_action.errors import HarnessError, UsageError
 from routing_action.files.removal import remove_tree
-from routing_action.run.workspace.agent_home import AgentHome, build_environment, make_agent_home
+from routing_action.run.workspace.agent_home import (
+    AgentHome,
+    build_environment,
+    find_login_files,
+    make_agent_home,
+)
 from tests.support.sandbox import files_below, ordinary_user, provider, run_agent, write
 
 FAKE = provider(
@@ -144,6 +149,29 @@ def test_of_settings_with_a_login_in_them_the_login_alone_comes_along(
     home = make_agent_home(MIXED, tmp_path / "home", user_home=tmp_path / "user")
     assert (home.path / SETTINGS).read_text("utf-8") == copied
     assert (home.path / SETTINGS).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        (".fake/auth.json", "", False),
+        (".fake/auth.json", " {}\n", False),
+        (".fake/auth.json", "null", False),
+        (".fake/auth.json", '{"token": "x"}', True),
+        (".fake/auth.json", "a token", True),
+    ],
+)
+def test_an_empty_login_file_is_none(tmp_path: Path, name: str, text: str, found: bool) -> None:
+    """A CLI that was signed out can leave one behind."""
+    write(tmp_path, {name: text})
+    names = find_login_files(FAKE, {"HOME": str(tmp_path)})
+    assert names == ((name,) if found else ())
+
+
+def test_settings_without_a_login_in_them_are_none(tmp_path: Path) -> None:
+    """Only the field that is copied is a login."""
+    write(tmp_path, {SETTINGS: '{"theme": "dark"}'})
+    assert find_login_files(MIXED, {"HOME": str(tmp_path)}) == ()
 
 
 def test_a_missing_or_huge_login_file_is_no_error(tmp_path: Path) -> None:

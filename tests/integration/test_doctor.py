@@ -11,7 +11,7 @@ import pytest
 
 from routing_action.results.batch_folder import render_results
 from tests.support.command_line import Finished, Project
-from tests.support.own_agent import DESCRIPTION
+from tests.support.own_agent import DESCRIPTION, STREAM
 from tests.support.result_rows import make_results, make_row
 
 KEY = "sk-ant-0123456789abcdef"
@@ -205,3 +205,43 @@ def test_an_agent_of_ones_own_is_checked_where_it_is_named(project: Project) -> 
     (acme,) = json.loads(named.stdout)
     assert (named.code, acme["ok"], acme["version"]) == (0, True, "1.2.3")
     assert acme["tested_versions"] == ["1.2.0", "1.2.9"]
+
+
+def test_a_description_is_tried_on_its_recordings(project: Project) -> None:
+    """Without one, nothing shows that it reads its agent; one that reads no load is a problem."""
+    (project.root / "routing.toml").write_text(DESCRIPTION, encoding="utf-8")
+    install(project, "acme", "echo '1.2.3'")
+    project.variables["ACME_API_KEY"] = "acme-key"
+
+    def asked() -> tuple[int, dict[str, Any]]:
+        done = project.call("providers", "doctor", "--agents", "acme", "--format", "json")
+        return done.code, findings(done)["description"]
+
+    code, one = asked()
+    assert (code, one["level"]) == (0, "warning")
+    assert "providers record --agent acme" in one["remedy"]
+    folder = project.root / "tests/recordings/acme"
+    folder.mkdir(parents=True)
+    (folder / "first.stdout").write_bytes(STREAM)
+    assert asked()[1]["text"].endswith("all is read, with 1 load")
+    for old, new, said in (
+        ('success = "call.ok"', 'success = "call.okay"', "no load is read"),
+        ('quiet = ["heartbeat"]', "quiet = []", "not read: heartbeat"),
+    ):
+        (project.root / "routing.toml").write_text(DESCRIPTION.replace(old, new), encoding="utf-8")
+        code, one = asked()
+        assert (code, one["level"]) == (1, "problem")
+        assert said in one["text"]
+        assert "providers try --agent acme" in one["remedy"]
+
+
+def test_the_drift_of_an_agent_of_ones_own_is_its_descriptions(project: Project) -> None:
+    """No release of this tool knows that agent."""
+    (project.root / "routing.toml").write_text(DESCRIPTION, encoding="utf-8")
+    install(project, "acme", "echo '1.2.3'")
+    row = make_row(agent="acme", cli_version="1.2.3", recognised_events=1, unrecognised_events=9)
+    results = project.root / "results.json"
+    results.write_text(render_results(make_results(row)), encoding="utf-8")
+    done = project.call("providers", "doctor", "--agents", "acme", "--format", "json",
+                        "--results-dir", str(results))  # fmt: skip
+    assert findings(done)["drift"]["remedy"].startswith("correct its description")

@@ -202,6 +202,7 @@ def _description(facts: Facts) -> Iterator[Finding]:
         yield Finding("description", Level.WARNING, text, remedy)
         return
     files = "1 recording" if read.count == 1 else f"{read.count} recordings"
+    loads = "1 load" if read.loads == 1 else f"{read.loads} loads"
     text = f"{files} in {read.folder}: "
     remedy = f"`routing-action providers try --agent {name} --stdout {read.folder}/NAME.stdout`"
     if read.unread:
@@ -209,7 +210,7 @@ def _description(facts: Facts) -> Iterator[Finding]:
     elif not read.loads:
         text += "no load is read, so that no case can pass"
     else:
-        yield Finding("description", Level.OK, f"{text}all is read, with {read.loads} loads")
+        yield Finding("description", Level.OK, f"{text}all is read, with {loads}")
         return
     yield Finding("description", Level.PROBLEM, text, remedy)
 

@@ -161,5 +161,9 @@ PROVIDER = Provider(
     credential_fields={".gemini/settings.json": "security.auth"},
     skill_folders=(".gemini/skills", ".agents/skills"),
     npm_package="@google/gemini-cli",
+    state=(
+        "Since 2026-06-18 it serves no individual Google accounts, so their login files are "
+        "likely dead; API keys work (google-gemini/gemini-cli#27997)."
+    ),
     documentation="Loads skills with its activate_skill tool; a result with success proves it.",
 )

@@ -48,7 +48,7 @@ class OpencodeReader(RecordReader):
         if kind == "step_finish":
             return self._step_finish(part)
         if kind == "error":
-            return self._error(as_record(record.get("error")))
+            return self._error(record.get("error"))
         return () if isinstance(kind, str) and kind in _QUIET else None
 
     def _tool(self, part: Record) -> Iterable[EvidenceLine]:
@@ -96,9 +96,11 @@ class OpencodeReader(RecordReader):
         self.note(usage=used.plus(self.summary.usage or Usage()), cost_usd=cost)
         return ()
 
-    def _error(self, error: Record) -> Iterable[EvidenceLine]:
+    def _error(self, told: object) -> Iterable[EvidenceLine]:
+        """An error is an object, or in kilo a sentence."""
+        error = as_record(told)
         data = as_record(error.get("data"))
-        message = as_text(data.get("message")) or flatten_text(error.get("message"))
+        message = as_text(data.get("message")) or flatten_text(error.get("message") or told)
         body = as_record(decode_value(as_text(data.get("responseBody"))))
         own = as_record(body.get("error"))
         kind = f"{as_text(error.get('name'))} {as_text(own.get('type'))} {as_text(own.get('code'))}"

@@ -93,6 +93,7 @@ class Provider:
     where they show without.
     `has_unseen_login`: it can log in by what no variable and no file of ours shows: another CLI's
     login, a model that needs no key.
+    `state` is what people must know of the service behind it, with the source.
     `described` gives the description of an agent that is data, None for one that is code.
     `tested_versions` are the lowest and the highest version whose output was recorded.
     """
@@ -126,4 +127,5 @@ class Provider:
     has_unseen_login: bool = False
     npm_package: str = ""
     documentation: str = ""
+    state: str = ""
     described: Callable[[], Description] | None = None

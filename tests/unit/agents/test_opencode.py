@@ -106,3 +106,13 @@ def test_the_wait_that_a_throttling_service_asks_for_is_kept(
     data = {"message": "no", "statusCode": status, "responseHeaders": headers}
     error: Record = {"type": "error", "sessionID": "s", "error": {"name": "APIError", "data": data}}
     assert read("opencode", jsonl(error), exit_code=1).reading.retry_after == seconds
+
+
+def test_an_error_may_be_a_sentence() -> None:
+    """As kilo prints it where the model gave no output."""
+    run = read(
+        "kilo", jsonl({"type": "error", "error": "the model returned no output"}), exit_code=1
+    )
+    assert (run.outcome(), run.reading.failure_message) == (
+        Outcome.API_ERROR, "the model returned no output"
+    )  # fmt: skip
