@@ -336,7 +336,7 @@ def render_example(name: str) -> str:
 def render_wordings() -> str:
     """The reference of the failure wordings of each agent CLI."""
     parts = ["# Failure wordings\n", NOTE, WORDINGS_INTRODUCTION]
-    for name in ALL:
+    for name in dict.fromkeys((*ALL, *(name for one in WORDINGS for name in one.agents))):
         rows = (
             (f"`{example}`", f"`{one.failure}`", one.source, "firm" if one.firm else "")
             for one in WORDINGS
