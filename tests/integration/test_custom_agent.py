@@ -191,7 +191,7 @@ def refuse(project: Project, text: str) -> str:
         ('".acme/skills"', '"../skills"', "acme.skill_folders[0]", "relative path"),
         ('"ACME_API_KEY"', '"GITHUB_TOKEN"', "credential_variables[0]", "belongs to the workflow"),
         ('"^acme', '"acme', "stderr_failures[0].pattern", "start with ^"),
-        ('success = "call.ok"\n', "", "providers.acme.records.result", "success, success_pattern"),
+        ('success = "call.ok"\n', "", "providers.acme.records.result.success", "is missing"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told_by_file_field_and_remedy(

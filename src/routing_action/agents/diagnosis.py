@@ -51,9 +51,13 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """What a description of the user's own reads of the recordings in `folder`."""
+    """What a description of the user's own reads of the recordings in `folder`.
+
+    `fault` is what makes it useless whatever is recorded, "" for nothing.
+    """
 
     folder: str
+    fault: str = ""
     count: int = 0
     loads: int = 0
     unread: tuple[str, ...] = ()
@@ -196,6 +200,10 @@ def _description(facts: Facts) -> Iterator[Finding]:
     if read is None:
         return
     name = facts.provider.name
+    if read.fault:
+        remedy = "correct its description: docs/reference/routing-toml.md"
+        yield Finding("description", Level.PROBLEM, read.fault, remedy)
+        return
     if not read.count:
         text = f"not tried: there is no recording in {read.folder}"
         remedy = f"make one: `routing-action providers record --agent {name} -- PROMPT`"

@@ -22,8 +22,19 @@ _OF_A_TOOL = {
 """Paths of a call that count only where a tool of this group was called."""
 
 
+def find_fault_of_pairing(layout: Records) -> str:
+    """Why no call could ever be paired with its result, so that nothing is a load; "" if it can."""
+    alike = any(set(one.kinds) & set(other.kinds) for one in layout.call for other in layout.result)
+    by_id = any(one.id for one in layout.call) and any(one.id for one in layout.result)
+    if alike or by_id:
+        return ""
+    return "call and result can never be paired: give both an id, or a kind in common"
+
+
 def advise(layout: Records, records: Sequence[Record]) -> Iterator[str]:
     """What may be wrong, by the records of all runs that there are; each a line for people."""
+    if fault := find_fault_of_pairing(layout):
+        yield fault
     for name in PARTS:
         parts: tuple[Part, ...] = getattr(layout, name)
         for place, part in enumerate(parts):

@@ -145,9 +145,9 @@ class ResultPart(Part):
     def _says_what_success_is(self) -> Self:
         patterns = self.success_pattern is not None or self.failure_pattern is not None
         if self.success is None and not patterns:
-            raise ValueError("success, success_pattern or failure_pattern is missing")
+            raise ValueError("success: is missing, or success_pattern, or failure_pattern")
         if patterns and self.output is None:
-            raise ValueError("a pattern needs output, the path of the text that it is for")
+            raise ValueError("output: is missing, the path of the text that a pattern is for")
         return self
 
 
@@ -235,21 +235,10 @@ class Records(Model):
         by_file = self.loads == "skill_file"
         if not (self.tools.file if by_file else self.tools.skill):
             place = "file" if by_file else "skill"
-            raise ValueError(f"tools: {place} is missing, the tool by which a skill is loaded")
+            raise ValueError(f"tools: {place} is missing, the tools by which a skill is loaded")
         if not any(call.file if by_file else call.skill for call in self.call):
             place = "file, the path" if by_file else "skill, the name"
             raise ValueError(f"call: {place} of what is loaded, is missing")
-        return self
-
-    @model_validator(mode="after")
-    def _calls_meet_their_results(self) -> Self:
-        """Without an id a call is paired with the result in its own record."""
-        alike = any(set(a.kinds) & set(b.kinds) for a in self.call for b in self.result)
-        by_id = any(a.id for a in self.call) and any(b.id for b in self.result)
-        if not (alike or by_id):
-            raise ValueError(
-                "call and result can never be paired: give both an id, or a kind in common"
-            )
         return self
 
     @model_validator(mode="after")

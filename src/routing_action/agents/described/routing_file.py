@@ -27,6 +27,8 @@ _SHELLS = frozenset("sh bash dash ash zsh ksh fish cmd powershell pwsh busybox".
 _TAKES_TEXT = re.compile(
     r"-[a-z]{0,4}c[a-z]{0,4}|--?command(?:=.*)?|-ec?|-enc[a-z]*|/[ckr]", re.IGNORECASE | re.DOTALL
 )
+_NAMED = re.compile(r"(?P<field>[a-z_]+): (?P<cause>.*)", re.DOTALL)
+"""What a check of a whole table says of one of its fields."""
 _OWN_ARGUMENT = re.compile(r"(?:--?[A-Za-z][\w-]*=)?\{prompt\}")
 _WORKFLOW = ("GITHUB_", "ACTIONS_", "INPUT_", "RUNNER_", "ROUTING_ACTION_")
 PROMPT = "{prompt}"
@@ -159,6 +161,8 @@ def read_routing_file(path: Path) -> tuple[dict[str, Description], str]:
     except ValidationError as error:
         kind, cause, found, remedy = find_fault(error)
         where = _as_written(found, value)
+        if named := _NAMED.fullmatch(cause):
+            where, cause = [*where, named["field"]], named["cause"]
         if kind == "extra_forbidden":
             known = ["providers", *Description.model_fields]
             remedy = suggest(where[-1], known, "correct its name, or remove it")

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path, PurePath
 
+from routing_action.agents.described.advice import find_fault_of_pairing
 from routing_action.agents.diagnosis import Counted, Facts, Recordings
 from routing_action.agents.discovery import our_providers
 from routing_action.agents.provider import Provider
@@ -108,6 +109,7 @@ def _read_recordings(provider: Provider, root: Path) -> Recordings | None:
     folder = root / RECORDINGS / provider.name
     runs = [survey(provider, read_lines(file)) for file in sorted(folder.glob("*.stdout"))]
     return Recordings(
+        fault=find_fault_of_pairing(provider.described().records),
         folder=f"{RECORDINGS}/{provider.name}",
         count=len(runs),
         loads=sum(len(run.lines(LineKind.LOAD)) for run in runs),
