@@ -12,7 +12,7 @@ PROVIDER = Provider(
     model_arguments=("--model", "{model}"),
     reports_cost="during",
     record_flags=("--format json",),
-    memory_mb=1200,
+    memory_mb=960,
     tested_versions=("7.7.7", "7.7.7"),
     reader=OpencodeReader,
     credential_variables=(
@@ -21,8 +21,13 @@ PROVIDER = Provider(
     pass_variables=("KILO_CONFIG_CONTENT",),
     set_variables={"KILO_DISABLE_AUTOUPDATE": "true", "KILO_DISABLE_SESSION_INGEST": "true"},
     credential_files=(".local/share/kilo/auth.json",),
-    skill_folders=(".kilo/skills", ".claude/skills", ".agents/skills"),
+    skill_folders=(".kilo/skills", ".kilocode/skills", ".claude/skills", ".agents/skills"),
     has_unseen_login=True,  # some of its models need no key
     npm_package="@kilocode/cli",
+    state=(
+        "It needs ripgrep (rg) on PATH. What its sub-agents load does not show in its stream. "
+        "After 429 and 5xx it tries again for more than a minute and prints nothing: such a run "
+        "can end as a timeout."
+    ),
     documentation="Loads skills with its skill tool; the state `completed` proves the load.",
 )

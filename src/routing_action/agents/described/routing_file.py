@@ -102,6 +102,7 @@ class Description(Model):
     has_unseen_login: bool = True
     npm_package: Annotated[str, StringConstraints(max_length=214)] = ""
     documentation: str = "Described as data: a call of a skill tool with a successful result."
+    state: str = ""
     record_flags: tuple[Word, ...] = ()
     home_files: dict[Folder, str] = Field(default_factory=dict)
     log_globs: Folders = ()
