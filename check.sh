@@ -152,9 +152,13 @@ run_static_steps() {
   step 'shellcheck' check_shell_scripts
   step 'generated documents' python scripts/generate.py --check
   step 'zizmor' zizmor --offline --strict-collection --no-progress .github/workflows action.yml
+  step 'zizmor, of what publishes' zizmor --offline --persona pedantic --no-progress \
+    .github/workflows/re{lease,new-locks}.yml .github/dependabot.yml
   step 'jactionlint' jactionlint --no-online --strict-exit
   step 'schema of the workflows' \
     check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+  step 'schema of dependabot.yml' \
+    check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
   step 'schema of the action' check-jsonschema --builtin-schema vendor.github-actions action.yml
   step 'workflows parse' validate_workflows
 }

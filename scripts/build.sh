@@ -30,6 +30,7 @@ build() {
   prepare_environment release
   bin=${VENV_PYTHON%/*}
   cd -- "$root"
+  unset SOURCE_DATE_EPOCH # hatchling has a date of its own, the same everywhere
   # The builder is the one in the lock, not what a registry has today.
   "$VENV_PYTHON" -P -m build --no-isolation --outdir "$folder" .
   "$bin/twine" check --strict "$folder"/*
