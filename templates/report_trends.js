@@ -1,7 +1,7 @@
 // How pairs did over time: a small chart for each, with marks where a CLI, a model or a description
 // changed. The blocks come added up; no single run is in the page.
 
-const trendData = read("data-trends");
+const trendData = document.getElementById("data-trends") ? read("data-trends") : null;
 const trendTexts = trendData?.texts ?? [];
 const trends = (trendData?.pairs ?? []).map((line, place) => {
   const [caseId, agent, passed, trials, low, high, runs, flips, streak, ms, cost, blocks, marks, change] = line;

@@ -122,8 +122,9 @@ def test_the_line_for_forks_makes_the_gate_neutral(demo: Demo) -> None:
         json.dumps({"ship": {"claude": ENTRY}}), encoding="utf-8"
     )
     demo.origin.commit()
-    assert ONE.count(needs) == 1
-    done = run(demo, ONE.replace(needs, needs + line), fork=True)
+    # The gate's, and after it that of the history.
+    assert ONE.count(needs) == 2
+    done = run(demo, ONE.replace(needs, needs + line, 1), fork=True)
     assert (done.code, done.jobs[GATE]) == (0, "success"), done.log[-5000:]
     assert demo.delta()["conclusion"] == "neutral"
     assert demo.delta()["counts"] == {"UNMEASURED": 1}
