@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from routing_action.results.past.history import HistoryLine
 from tests.support.command_line import ROOT, Finished, Project
+from tests.support.past import write_history
 from tests.support.streams import jsonl
 
 AGENT = ROOT / "tests" / "fakes" / "scripted_agent.py"
@@ -295,3 +297,52 @@ def test_s4_plain_text_is_no_proof_of_absence(scripts: Scripts) -> None:
     assert done.column("status") == ["infra_error"]
     assert "no load of a skill shows" in done.column("error")[0]
     assert "let the agent print records" in done.stdout
+
+
+# ---- the order, and a gate that is decided
+
+
+def baseline_of(scripts: Scripts, *names: str) -> None:
+    """All of them are expected to pass."""
+    entries = {name: {"claude": {"expected_status": "pass"}} for name in names}
+    (scripts.project.root / "provider-baseline.json").write_text(json.dumps(entries), "utf-8")
+
+
+WRONG = script(INIT, TALK, RESULT)
+
+
+def test_pairs_that_failed_before_run_first(scripts: Scripts, tmp_path: Path) -> None:
+    """The results keep the order of the cases; a new pair comes before those that always pass."""
+    lines = [
+        HistoryLine(
+            at="2026-01-01T00:00:00Z", commit="c" * 40, run="1", batch="b", case_id=name,
+            agent="claude", passes=passes, measured=4, trials=4,
+        )
+        for name, passes in {"a": 4, "b": 3, "c": 0}.items()
+    ]  # fmt: skip
+    write_history(tmp_path / "past", lines)
+    done = scripts.run(dict.fromkeys("abcd", PASS), "--history", str(tmp_path / "past"))
+    assert scripts.starts == ["c", "d", "b", "a"]
+    assert done.column("case_id") == ["a", "b", "c", "d"]
+
+
+def test_with_fail_fast_nothing_starts_once_a_pair_is_red(scripts: Scripts) -> None:
+    """It is confirmed first; the other units say why they did not run."""
+    names = [f"c{n}" for n in range(8)]
+    baseline_of(scripts, *names)
+    cases = {name: WRONG if name == "c1" else PASS for name in names}
+    done = scripts.run(cases, "--fail-fast", "--confirm", "2")
+    assert scripts.starts == ["c0", "c1", "c1", "c1"]
+    assert done.column("outcome")[4:] == ["not_run"] * 6
+    assert "claude:c1 failed 3 of 3" in done.column("error")[-1]
+    assert done.code == 1
+
+
+def test_a_failure_that_is_expected_or_not_confirmed_ends_nothing(scripts: Scripts) -> None:
+    """Nor does a pair that could not be measured."""
+    names = [f"c{n}" for n in range(5)]
+    baseline_of(scripts, *names[1:])
+    broken = failure("Internal server error", 500)
+    cases = {name: {"c0": WRONG, "c2": broken}.get(name, PASS) for name in names}
+    scripts.run(cases, "--fail-fast", "--throttle-retries", "0")
+    assert scripts.starts == names

@@ -121,6 +121,7 @@ def _settings(given: Given) -> RunSettings:
         reuse=Reuse(given["reuse"], given["reuse_days"], given["reuse_check"]),
         confirm=_confirming(given),
         fail_on_infra=given["fail_on_infra"],
+        fail_fast=given["fail_fast"],
         commit=resolve(Path.cwd(), "HEAD"),
         uncommitted=uncommitted_paths(Path.cwd(), lambda path: bool(find_influence(path, {}))),
         config_file=own.file,

@@ -257,6 +257,11 @@ _OPTIONS = (
         metavar="X",
         help="Pace of a replay: 1 as recorded, 2 twice as fast. Default: at once.",
     ),
+    click.option(
+        "--fail-fast",
+        is_flag=True,
+        help="Start no more units once a pair that should pass is red, after --confirm.",
+    ),
     click.option("--fail-on-infra", is_flag=True, help="An infra_error fails the run too."),
     click.option("--no-progress", is_flag=True, help="No lifecycle lines on standard error."),
     click.option("--matrix-key", metavar="KEY", help="The key of this job in a matrix."),

@@ -210,12 +210,12 @@ def _launcher(
 
 
 def _confirm(plan: Plan, settings: RunSettings) -> Confirm:
-    """What --confirm asks for, by the baseline beside the cases and the history.
+    """What --confirm and --fail-fast ask for, by the baseline beside the cases and the history.
 
     A repository that has no baseline yet expects nothing to pass.
     """
     folder = Path(plan.corpus.file).parent
-    if not settings.confirm.most or not has_baseline(folder):
+    if not (settings.confirm.most or settings.fail_fast) or not has_baseline(folder):
         return Confirm()
     baseline = read_baseline(find_baseline_file(folder))[0]
     return Confirm(settings.confirm, baseline, read_records(settings.history))

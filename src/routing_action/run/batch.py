@@ -30,13 +30,13 @@ from routing_action.run.launcher import Parts
 from routing_action.run.lifecycle import LifecycleLog, format_time
 from routing_action.run.limits import Bounds, Brakes, find_bounds
 from routing_action.run.plan import Plan
-from routing_action.run.process.descendants import end_orphans, find_orphans
 from routing_action.run.process.memory import free_memory
 from routing_action.run.readiness.own_commands import describe_plain_text, find_template_files
 from routing_action.run.readiness.preflight import describe_obstacles, look_ahead
 from routing_action.run.resume import end_survivors, remove_left_folders, tell_killed
 from routing_action.run.reuse.reusable import find_reusable
 from routing_action.run.rounds import Rounds
+from routing_action.run.sequence import measure
 from routing_action.run.settings import RunSettings, agent_templates
 from routing_action.run.trials.confirm import Confirm
 from routing_action.run.unit import UnitRunner
@@ -112,7 +112,7 @@ async def run_batch(
             journal.begin(_header(batch_run_id, plan, runner, options, arguments))
         else:
             journal.resume(format_time(ports.now()))
-        await _measure(rounds, plan, confirm or Confirm(), brakes)
+        await measure(rounds, plan, runner, confirm or Confirm())
     finally:
         early.cancel()
         results = write()
@@ -128,27 +128,6 @@ async def run_batch(
 def _not_ended(plan: Plan, journal: Journal) -> list[Unit]:
     ended = journal.earlier.rows if journal.earlier else {}
     return [one for one in plan.units if (one.agent, one.case.case_id, one.trial) not in ended]
-
-
-async def _measure(rounds: Rounds, plan: Plan, confirm: Confirm, brakes: Brakes) -> None:
-    """Run all units, and those again that `--confirm` asks for; HarnessError where any is left.
-
-    A process that outlives its unit and our signals could still write results of its own.
-    """
-    there = find_orphans() or frozenset()
-    units = list(plan.units)
-    await rounds.run(units)
-    for _ in range(confirm.asked.waves):
-        again = confirm.next_units(rounds.measured, units, brakes.down)
-        if not (again and rounds.complete):
-            break
-        units += again
-        await rounds.run(again)
-    if end_orphans(there):
-        raise HarnessError(
-            "processes that agents started could not be ended, so no result can be believed",
-            remedy="see in the transcripts which unit started them, and start a new batch",
-        )
 
 
 def _end_what_was_left(settings: RunSettings, parts: Parts, journal: Journal) -> None:

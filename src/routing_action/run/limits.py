@@ -171,6 +171,7 @@ class Brakes:
         self._live = live
         self._outage_after = outage_after
         self._stopped: dict[str, str] = {}
+        self._ended = ""
         self._failed: dict[str, int] = {}
         self._worked: set[str] = set()
         self._running: dict[str, int] = {}
@@ -197,7 +198,9 @@ class Brakes:
                 self._moved.notify_all()
 
     def _has_room(self, agent: str) -> bool:
-        if not (self._live and self._outage_after) or agent in self._worked | self._stopped.keys():
+        if self.refusal(agent) or not self._outage_after or not self._live:
+            return True
+        if agent in self._worked:
             return True
         at_stake = self._running.get(agent, 0) + self._failed.get(agent, 0)
         return at_stake < self._outage_after
@@ -215,14 +218,18 @@ class Brakes:
 
     def refusal(self, agent: str) -> str:
         """Why no further unit of an agent may start; "" while it may."""
-        if agent in self._stopped:
-            return self._stopped[agent]
+        if self._ended or agent in self._stopped:
+            return self._ended or self._stopped[agent]
         if self._cap is None or self.known_usd < self._cap:
             return ""
         return (
             f"not run: the batch has cost {self.known_usd:.4f} USD, "
             f"its cap is {self._cap:g} USD (--max-cost-usd)"
         )
+
+    def end(self, cause: str) -> None:
+        """No further unit may start, of any agent."""
+        self._ended = self._ended or cause
 
     def spend(self, agent: str, cost_usd: float | None, ended_by: EndedBy) -> None:
         """A unit ended, or an attempt of it."""

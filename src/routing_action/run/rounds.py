@@ -52,7 +52,8 @@ class Rounds:
     @property
     def ended(self) -> list[UnitResult]:
         """The rows so far, those of the journal too, in case-then-provider order."""
-        return in_order([*self._rows.values(), *self._earlier.values()], self._units)
+        units = sorted(self._units, key=lambda unit: unit.index)
+        return in_order([*self._rows.values(), *self._earlier.values()], units)
 
     @property
     def measured(self) -> list[UnitResult]:

@@ -136,6 +136,7 @@ class RunSettings:
     reuse: Reuse = field(default_factory=Reuse)
     confirm: Confirming = field(default_factory=Confirming)
     fail_on_infra: bool = False
+    fail_fast: bool = False
     commit: str | None = None
     uncommitted: tuple[str, ...] = ()
     config_file: str | None = None

@@ -30,7 +30,7 @@ def build_lines(results: Results, run: str) -> list[HistoryLine]:
         return []
     trials: dict[tuple[str, str], list[UnitResult]] = {}
     for row in results.results:
-        if not getattr(row, "reused_from", None):
+        if not row.reused_from:
             trials.setdefault((row.case_id, row.agent), []).append(row)
     offered = {
         agent: sorted(
@@ -67,20 +67,20 @@ def _build_line(results: Results, run: str, rows: Sequence[UnitResult], skills: 
         model=telling.model,
         kind="" if first.status is Status.PASS else first.failure_kind or first.outcome.value,
         skills=skills,
-        description=_digest_description(results.skills, telling),
-        fingerprint=getattr(telling, "fingerprint", None),
+        description=digest_description(results.skills, telling.expected_skill, telling.agent),
+        fingerprint=telling.fingerprint,
         loaded=tuple(sorted({name for row in rows for name in row.loaded_skills})),
     )
 
 
-def _digest_description(skills: Iterable[OfferedSkill], row: UnitResult) -> str:
-    """The digest of what the agent was told about the wanted skill; "" where none is wanted."""
-    wanted = skill_key(bare_name(row.expected_skill)) if row.expected_skill else ""
+def digest_description(skills: Iterable[OfferedSkill], expected_skill: str, agent: str) -> str:
+    """The digest of what an agent is told about the wanted skill; "" where none is wanted."""
+    wanted = skill_key(bare_name(expected_skill)) if expected_skill else ""
     found = [
         one.description
         for one in skills
         if wanted
-        and row.agent in one.agents
+        and agent in one.agents
         and wanted in (skill_key(one.name), skill_key(one.declared_name))
     ]
     return _digest(sorted(found)) if found else ""

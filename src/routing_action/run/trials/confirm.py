@@ -9,12 +9,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from routing_action.corpus.baseline import Baseline, Pair, Status, count_passing, find_entry
+from routing_action.corpus.baseline import (
+    Baseline,
+    BaselineEntry,
+    Pair,
+    Status,
+    count_passing,
+    find_entry,
+)
 from routing_action.corpus.units import Unit
 from routing_action.evidence.chance import Record
 from routing_action.evidence.chance_sequence import Finding, Sequential, believe
 from routing_action.evidence.outcome import Outcome
-from routing_action.results.measured import sum_up
+from routing_action.results.measured import MeasuredPair, sum_up
 from routing_action.results.model import UnitResult
 
 MOST_LOST = 3
@@ -85,6 +92,37 @@ class Confirm:
             for place, (unit, more) in enumerate(again)
         ]
 
+    def find_red(self, rows: Sequence[UnitResult]) -> str:
+        """The first pair that is proven red, in words; "" where none is.
+
+        Its baseline expects it to pass, and no more trials are to come.
+        """
+        for pair, own in _group(rows).items():
+            if self._is_red(pair, own):
+                measured = sum_up(pair, own)
+                failed = measured.measured - measured.passed
+                return f"{pair[1]}:{pair[0]} failed {failed} of {measured.measured}"
+        return ""
+
+    def _is_red(self, pair: Pair, rows: Sequence[UnitResult]) -> bool:
+        entry = find_entry(self.baseline, pair)
+        if entry is None or entry.expected_status is not Status.PASS:
+            return False
+        measured = sum_up(pair, rows)
+        if self.asked.sequential is None:
+            return measured.status is Status.FAIL
+        return self._judge(pair, measured, entry) is Finding.WORSE
+
+    def _judge(self, pair: Pair, measured: MeasuredPair, entry: BaselineEntry) -> Finding | None:
+        """What the test of `--confirm auto` says; None without one."""
+        if self.asked.sequential is None:
+            return None
+        belief = believe(
+            self.records.get(pair, Record()), entry.flaky.rate if entry.flaky else None
+        )
+        failed = measured.list_failed(allow_timeout=entry.allow_timeout)
+        return self.asked.sequential.judge(belief, count_passing(self.baseline), failed)
+
     def _is_open(self, pair: Pair, rows: Sequence[UnitResult]) -> bool:
         """Whether more trials of a pair can change its verdict."""
         entry = find_entry(self.baseline, pair)
@@ -100,10 +138,7 @@ class Confirm:
         failed = measured.list_failed(allow_timeout=entry.allow_timeout)
         if lost >= MOST_LOST or (failed and not any(failed)):
             return False
-        record = self.records.get(pair, Record())
-        belief = believe(record, entry.flaky.rate if entry.flaky else None)
-        pairs = count_passing(self.baseline)
-        return self.asked.sequential.judge(belief, pairs, failed) is Finding.OPEN
+        return self._judge(pair, measured, entry) is Finding.OPEN
 
 
 def add_looks(units: Sequence[Unit], case_ids: Collection[str], look: int) -> tuple[Unit, ...]:
