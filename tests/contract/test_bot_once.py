@@ -149,6 +149,15 @@ def test_a_dispatch_whose_answer_got_lost_is_found(hub: Repository) -> None:
     assert "actions/runs/9001" in replies(hub)[0]
 
 
+def test_an_older_server_that_does_not_name_the_run_starts_it_once(hub: Repository) -> None:
+    """The run is found by its name."""
+    hub.is_older = True
+    (done,) = say(hub, "/routing rerun")
+    assert done.ok
+    assert len(hub.dispatched) == 1
+    assert "actions/runs/9001" in replies(hub)[0]
+
+
 # --- two at once ------------------------------------------------------------------------------
 
 

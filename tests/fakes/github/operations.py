@@ -37,7 +37,7 @@ class BotState:
     `permissions` are GitHub's words by login; `activities` the pushes by branch, newest first;
     `workflows` the files that take a dispatch; `dispatched` what was started, `ended` the runs that
     were cancelled, `again` those whose failed jobs were started again; `made` are commits: message
-    and parent.
+    and parent. `is_older`: a GitHub Enterprise Server that does not say which run it started.
     """
 
     permissions: dict[str, str] = field(default_factory=dict)
@@ -54,6 +54,7 @@ class BotState:
     commits: list[dict[str, Any]] = field(default_factory=list)
     made: dict[str, tuple[str, str]] = field(default_factory=dict)
     protected: set[str] = field(default_factory=set)
+    is_older: bool = False
 
     def add_run(self: Any, run_id: int, sha: str, **more: Any) -> None:
         """A run of the workflow that measures; it has ended unless `status` says otherwise."""
@@ -108,7 +109,7 @@ class BotState:
                          conclusion=None, display_title=title)  # fmt: skip
         url = f"https://github.example/{repository_name}/actions/runs/{run_id}"
         address = f"{self.api_url}/repos/{repository_name}/actions/runs/{run_id}"
-        if not body.get("return_run_details"):
+        if self.is_older or not body.get("return_run_details"):
             return Answer(204, None)
         return Answer(200, {"workflow_run_id": run_id, "run_url": address, "html_url": url})
 
