@@ -203,9 +203,6 @@ def _write_private(target: Path, content: bytes) -> bytes:
     return seal_file(content)
 
 
-_EMPTY = (b"", b"{}", b"[]", b"null")
-
-
 def _cut_out(text: bytes, field: str) -> bytes:
     """A JSON document that holds one field of another, at its place; empty where it has none."""
     try:
@@ -252,7 +249,7 @@ def _holds_anything(path: Path, field: str) -> bool:
         text = path.read_bytes().strip()
     except OSError:
         return True
-    return bool(_cut_out(text, field)) if field else text not in _EMPTY
+    return bool(_cut_out(text, field)) if field else bool(text)
 
 
 def login_source(provider: Provider, name: str, user_home: Path, base: Mapping[str, str]) -> Path:
