@@ -201,7 +201,7 @@ def _description(facts: Facts) -> Iterator[Finding]:
         return
     name = facts.provider.name
     if read.fault:
-        remedy = "correct its description: docs/reference/routing-toml.md"
+        remedy = "correct its description; `routing-action schema routing` prints its fields"
         yield Finding("description", Level.PROBLEM, read.fault, remedy)
         return
     if not read.count:

@@ -52,13 +52,16 @@ class Rounds:
     @property
     def ended(self) -> list[UnitResult]:
         """The rows so far, those of the journal too, in case-then-provider order."""
-        units = sorted(self._units, key=lambda unit: unit.index)
-        return in_order([*self._rows.values(), *self._earlier.values()], units)
+        return in_order([*self._rows.values(), *self._earlier.values()], self._sorted)
 
     @property
     def measured(self) -> list[UnitResult]:
         """The rows of the units that were asked for, in the same order."""
-        return in_order([*self._rows.values()], self._units)
+        return in_order([*self._rows.values()], self._sorted)
+
+    @property
+    def _sorted(self) -> list[Unit]:
+        return sorted(self._units, key=lambda unit: unit.index)
 
     @property
     def complete(self) -> bool:

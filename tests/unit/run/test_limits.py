@@ -83,7 +83,7 @@ def test_p7_a_login_file_with_single_use_tokens_is_not_shared_by_parallel_units(
     """Parallel jobs on one refresh token end in 401: an API key, or one unit at a time."""
     if login:
         (tmp_path / ".codex").mkdir()
-        (tmp_path / ".codex" / "auth.json").write_text("{}", encoding="utf-8")
+        (tmp_path / ".codex" / "auth.json").write_text('{"tokens": {"id_token": "t"}}', "utf-8")
     environ = {"HOME": str(tmp_path), "OPENAI_API_KEY": key}
     bounds = find_bounds(ALL, settings_of(tmp_path, environ=environ), None)
     lane = bounds.lanes.get("codex")
