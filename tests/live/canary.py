@@ -104,7 +104,8 @@ def _lines(answer: dict[str, Any]) -> Iterator[str]:
     ]
     said += [f"  verdict is not as due: {line}" for line in answer["wrong"]]
     said += [f"  could not be seen: {line}" for line in answer["unseen"]]
-    if said:
+    news = any(one["what"] == "new" for one in answer["differences"])
+    if answer["drifted"] or news or answer["unseen"]:
         yield f"{name} {answer['version']}, recorded: {answer['recorded']}"
         yield from said
 

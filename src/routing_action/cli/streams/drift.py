@@ -44,7 +44,10 @@ _STREAMS = ("stdout", "stderr")
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What was found about one agent. `unseen` says what could not be looked at, and why."""
+    """What was found about one agent. `unseen` says what could not be looked at, and why.
+
+    `is_due_known`: our own prompts were run, so that it is known what each was to show.
+    """
 
     agent: str
     version: str
@@ -52,12 +55,18 @@ class Drift:
     differences: Sequence[Difference] = ()
     wrong: Sequence[str] = ()
     unseen: Sequence[str] = ()
+    is_due_known: bool = False
     runs: Sequence[tuple[Fact, Survey]] = field(default_factory=list)
 
     @property
     def has_drifted(self) -> bool:
-        """True where a verdict could be wrong by what was found."""
-        return bool(self.wrong) or any(one.breaks for one in self.differences)
+        """True where a verdict could be wrong by what was found.
+
+        Where all verdicts were seen to be as due, nothing that is gone was needed.
+        """
+        unread = any(one.breaks and one.what == "new" for one in self.differences)
+        holds = self.is_due_known and not self.wrong and len(self.runs) == len(PROMPTS)
+        return bool(self.wrong) or unread or (not holds and any(d.breaks for d in self.differences))
 
 
 @click.command("drift", short_help="Compare what an installed CLI prints with its recordings.")
@@ -103,6 +112,7 @@ def drift_command(
         differences=compare_streams(runs, known) if runs and known else (),
         wrong=[*_wrong(runs)] if not files else [],
         unseen=unseen,
+        is_due_known=not files,
         runs=runs,
     )
     if output_format == "json":
@@ -170,7 +180,9 @@ def _wrong(runs: Sequence[tuple[Fact, Survey]]) -> Iterator[str]:
     """What a run was to show and did not; a real model may have answered in another way."""
     for fact, run in runs:
         shown = fact_of(run)
-        if shown is not fact:
+        # Without a skill tool a skill that is not there looks like any file that is not.
+        quiet = fact is not Fact.LOAD and shown in (Fact.ANSWER, Fact.UNKNOWN)
+        if shown is not fact and not quiet:
             said = run.outcome.value if shown is Fact.OTHER else f"the run shows {shown.value}"
             yield f"{fact.value}: {said}"
 
