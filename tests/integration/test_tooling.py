@@ -223,7 +223,7 @@ def test_the_gate_passes_where_every_check_does(gate: Path) -> None:
     assert outcome.returncode == 0
     *steps, total, tests = outcome.stdout.splitlines()
     assert all(line.startswith(("ok   ", "=====")) for line in steps)
-    assert total == "gate: all 16 checks passed"
+    assert total == "gate: all 18 checks passed"
     assert tests == "tests: 12 passed, 0 failed, 1 skipped"
 
 
@@ -235,7 +235,7 @@ def test_the_gate_continues_after_a_failure_and_names_it(gate: Path) -> None:
     assert "FAIL ruff check (" in outcome.stdout
     assert "ok   coverage, 90 % (" in outcome.stdout
     assert outcome.stdout.endswith(
-        "gate: 14 checks passed, 2 failed:\n  ruff check\n  ruff format\n"
+        "gate: 16 checks passed, 2 failed:\n  ruff check\n  ruff format\n"
         "tests: 3 passed, 0 failed, 0 skipped\n"
     )
 
