@@ -12,6 +12,7 @@ from routing_action.gate.conclusion import Conclusion
 from routing_action.gate.model import (
     BaselineSource,
     Delta,
+    DeltaChance,
     DeltaEntry,
     DeltaProof,
     DeltaSkill,
@@ -291,6 +292,27 @@ def flaky() -> Delta:
     return make([wobbly, *quiet()])
 
 
+def tested() -> Delta:
+    """One pair is proven worse than its own rate; another failed as often as it always did."""
+    proven = regression().model_copy(
+        update={
+            "passed": 0, "trials": 4, "history": ((1, 1),) * 14 + ((0, 1),) + ((1, 1),) * 15,
+            "chance": DeltaChance(finding="worse", failed=4, measured=4, before_passes=29,
+                                  before_trials=30, odds=1 / 160_000),
+        }
+    )  # fmt: skip
+    open_still = entry(
+        "triage-crash-log", "codex", DeltaKind.NOT_PROVEN, got=Status.FAIL, line=39,
+        why="failed 3 of 6, which chance explains", passed=3, trials=6, flaky=True,
+        history=((1, 1), (0, 1)) * 12,
+        chance=DeltaChance(finding="not proven", failed=3, measured=6, before_passes=17,
+                           before_trials=24, odds=0.21),
+    )  # fmt: skip
+    others = [entry("notes-from-tags", agent, line=27) for agent in ("codex", "copilot")]
+    rows = [proven, open_still, *others, *quiet()]
+    return make(rows, Conclusion.FAILURE, ("1 regression",), skills=SKILLS)
+
+
 def edited() -> Delta:
     """The change lowers an expectation that it breaks, and edits the case."""
     baseline = BASELINE.model_copy(update={"edited": True})
@@ -386,6 +408,7 @@ SAMPLES = {
     "lost-results": lost,
     "infra-only": infra_only,
     "flaky": flaky,
+    "tested": tested,
     "baseline-edited": edited,
     "mixed-providers": mixed,
     "not-comparable": unlike,
