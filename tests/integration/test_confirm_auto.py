@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_line import ROOT, Finished, Project, loads
-from tests.support.pull_request import PullRequest, skill
+from tests.support.pull_request import NOTES, PullRequest, skill
 
 AGENT = ROOT / "tests" / "fakes" / "wavering_agent.py"
 OTHERS = 57
@@ -238,6 +238,12 @@ def test_pairs_near_an_edited_skill_are_looked_at_closer(change: PullRequest) ->
     change.propose({".claude/skills/deploying/SKILL.md": text})
     assert look(change) == {"deploy": 3, "notes": 1}
     assert change.judge(confirm="auto").conclusion == "success"
+
+
+def test_so_are_pairs_whose_prompt_is_near_to_what_the_skill_now_says(change: PullRequest) -> None:
+    """A description that reaches for another skill's prompts."""
+    change.propose({".claude/skills/deploying/SKILL.md": skill("deploying", NOTES)})
+    assert look(change) == {"deploy": 3, "notes": 3}
 
 
 def test_so_are_pairs_that_the_edited_skill_took_before(change: PullRequest) -> None:

@@ -27,13 +27,13 @@ from routing_action.corpus.cases_file import find_cases_file, read_cases
 from routing_action.corpus.influences import find_influence
 from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.tiers import compute_tier
-from routing_action.gate.edits.near import find_near_cases
 from routing_action.gate.histories import GitHistory
+from routing_action.gate.moved_cases import Measured, find_cases_near_edits
 from routing_action.git.changes import uncommitted_paths
 from routing_action.git.command import resolve
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
-from routing_action.results.past.records import list_taken, read_past
+from routing_action.results.past.records import read_past
 from routing_action.run.evaluate import run_self_test
 from routing_action.run.plan import Plan, Selection, build_plan
 from routing_action.run.replay.recordings import ReplaySet
@@ -215,8 +215,9 @@ def _look_closer(plan: Plan, given: Given) -> Plan:
         return plan
     history, folder = GitHistory(Path.cwd(), os.environ), given["history_folder"]
     commit = history.find_merge_base(ref)
-    taken = list_taken(read_past(folder)) if folder else {}
-    near = find_near_cases(Path.cwd(), commit, history, plan.corpus, taken)
+    # Whatever agent it was that took the skill.
+    measured = Measured(plan.corpus, (), {}, lines=read_past(folder).lines)
+    near = find_cases_near_edits(Path.cwd(), commit, history, measured)
     return replace(plan, units=add_looks(plan.units, near, look))
 
 

@@ -66,14 +66,9 @@ def find_moved_cases(
 
     Raises as git does, and HarnessError where the history lists no files.
     """
-    cases, top = measured.corpus.cases, require_work_tree(root)
-    named = names_in(top, root, measured.named)
-    here, read = read_here(top, named, history, MAX_BASELINE_BYTES)
-    after = follow_links(here, read)
+    cases = measured.corpus.cases
     found: dict[str, str] = {}
-    for sha in (commit.sha, *commit.others):
-        trees = (follow_links(history.list_tree(sha), read), after)
-        change = _Change(measured, trees, name_files(trees, read, named), read)
+    for change in _open_changes(root, commit, history, measured):
         for told, moved in change.explain():
             # A path can hold any byte.
             reason = "".join(one if one.isprintable() else "?" for one in told)
@@ -81,6 +76,32 @@ def find_moved_cases(
                 return {case.case_id: reason for case in cases}
             found |= {case_id: reason for case_id in moved if case_id not in found}
     return {one.case_id: found[one.case_id] for one in cases if one.case_id in found}
+
+
+def find_cases_near_edits(
+    root: Path, commit: BaseCommit, history: History, measured: Measured
+) -> list[str]:
+    """The cases, in their order, that are near a skill whose SKILL.md was edited since the commit.
+
+    They name the skill, have ever loaded it, or their prompt is near to what it says or said.
+    Raises as git does.
+    """
+    changes = _open_changes(root, commit, history, measured)
+    near = {case_id for change in changes for case_id in change.find_near()}
+    return [case.case_id for case in measured.corpus.cases if case.case_id in near]
+
+
+def _open_changes(
+    root: Path, commit: BaseCommit, history: History, measured: Measured
+) -> Iterator[_Change]:
+    """What is here against each commit that it is compared with."""
+    top = require_work_tree(root)
+    named = names_in(top, root, measured.named)
+    here, read = read_here(top, named, history, MAX_BASELINE_BYTES)
+    after = follow_links(here, read)
+    for sha in (commit.sha, *commit.others):
+        trees = (follow_links(history.list_tree(sha), read), after)
+        yield _Change(measured, trees, name_files(trees, read, named), read)
 
 
 def describe_selection(moved: Mapping[str, str], case_ids: Sequence[str]) -> str:
@@ -160,6 +181,21 @@ class _Change:
         cases, names = self.measured.corpus.cases, name_skill(owner, versions[1] or b"")
         named = find_cases_of_skill(cases, names, self._loaded)
         return [*named, *find_near_cases(cases, reworded, self._descriptions)]
+
+    def find_near(self) -> Iterator[str]:
+        """The cases near a skill whose SKILL.md is another one than it was."""
+        before, after = self.trees
+        cases = self.measured.corpus.cases
+        # Nothing is near for want of a history.
+        loaded = {case.case_id: self._loaded.get(case.case_id, frozenset()) for case in cases}
+        for owner, path in self._skills.items():
+            if before.get(path) != after.get(path) and self._is_file(path):
+                versions = [data for data in self._contents(path) if data is not None]
+                names = frozenset(name for one in versions for name in name_skill(owner, one))
+                yield from find_cases_of_skill(cases, names, loaded)
+                texts = [parse_skill_file("", Path(owner), data).description for data in versions]
+                if any(texts):
+                    yield from find_near_cases(cases, texts, self._descriptions)
 
     @cached_property
     def _descriptions(self) -> dict[str, str]:

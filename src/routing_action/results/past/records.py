@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from routing_action.corpus.baseline import Pair
-from routing_action.corpus.naming import bare_name
 from routing_action.errors import HarnessError
 from routing_action.evidence.chance import Record
 from routing_action.results.past.history import History, read_history
@@ -29,14 +28,6 @@ def read_past(folder: Path | None) -> History:
             f"the history in {folder} cannot be read: {error.strerror or error}",
             remedy="name another folder with --history, or leave the option out",
         ) from None
-
-
-def list_taken(history: History) -> dict[str, set[str]]:
-    """The skills that were ever loaded for each case."""
-    taken: dict[str, set[str]] = {}
-    for line in history.lines:
-        taken.setdefault(line.case_id, set()).update(map(bare_name, line.loaded))
-    return taken
 
 
 def sum_recent(history: History) -> Mapping[Pair, Record]:
