@@ -181,6 +181,8 @@ def test_a_token_that_github_took_back_is_renewed(hub: Repository) -> None:
         (403, {"Retry-After": "300"}, 300, 300),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + 900)},
          1, 900),
+        (429, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + 900)},
+         1, 900),
     ],
 )  # fmt: skip
 def test_a_used_up_limit_says_how_long_to_wait(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,7 +51,7 @@ class PatientRetry(GithubRetry):
         pause = 2.0 ** (len(grown.history) - 1)
         if response is not None:
             # PyGithub's own has found out how long a 403 asks to wait.
-            by_status = {403: max(1.0, grown.get_backoff_time()), 429: 60.0}
+            by_status = {403: max(1.0, grown.get_backoff_time()), 429: _until_reset(response)}
             asked = self.get_retry_after(response)
             pause = by_status.get(response.status, pause) if asked is None else asked
         if pause > grown.max_rate_limit_wait:
@@ -59,6 +60,12 @@ class PatientRetry(GithubRetry):
         grown.max_rate_limit_wait -= pause
         grown.get_backoff_time = lambda: pause
         return grown
+
+
+def _until_reset(response: Any) -> float:  # noqa: ANN401 - as urllib3 has it
+    """Seconds until the limit of a 429 is reset; a minute where GitHub does not say."""
+    reset = response.headers.get("X-RateLimit-Reset", "")
+    return max(1.0, int(reset) - time.time()) if reset.isdecimal() else 60.0
 
 
 def open_repository(
