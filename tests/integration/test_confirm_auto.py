@@ -213,7 +213,8 @@ def test_a_setting_that_makes_no_sense_is_an_error_of_use(tmp_path: Path, option
 def test_no_history_is_no_error_and_one_that_cannot_be_read_is(tmp_path: Path) -> None:
     """A repository begins without one."""
     field = Field(tmp_path, steady="P")
-    assert field.run("--history", "nowhere").code == 0
+    done = field.run("--history", "nowhere")
+    assert (done.code, "nowhere: is no folder" in done.stderr) == (2, True)
     (tmp_path / "history").mkdir()
     (tmp_path / "history" / "2026-01.jsonl").mkdir()
     done = field.run(*HISTORY)
