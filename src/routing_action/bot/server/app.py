@@ -39,6 +39,11 @@ def advise(error: RoutingActionError, *, is_dead: bool = False) -> str:
     return "; ".join(filter(None, (check, last)))
 
 
+def describe_error(error: RoutingActionError, *, is_dead: bool = False) -> str:
+    """Cause and remedy for who runs the server, on one line; `is_dead` as in `advise`."""
+    return "; ".join(filter(None, (error.cause, advise(error, is_dead=is_dead))))
+
+
 @dataclass(frozen=True, slots=True)
 class AppIdentity:
     """The App as GitHub knows it; its comments are by `<slug>[bot]`."""

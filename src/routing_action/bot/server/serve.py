@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from routing_action.bot.server.app import GitHubApp
+from routing_action.bot.server.app import GitHubApp, describe_error
 from routing_action.bot.server.events import EVENTS
 from routing_action.bot.server.handler import Handler
 from routing_action.bot.server.intake import Intake
@@ -169,7 +169,7 @@ class _Server:
                     ask_again, self._app, queue, frozenset(EVENTS), since
                 )
             except ApiError as error:
-                _log.warning("cannot ask for missed deliveries: %s", error)
+                _log.warning("cannot ask for missed deliveries: %s", describe_error(error))
             except Exception:
                 _log.exception("cannot ask for missed deliveries")
             else:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from routing_action.bot.server.app import advise
+from routing_action.bot.server.app import describe_error
 from routing_action.bot.server.queue.deliveries import Kept, Queue
 from routing_action.errors import RoutingActionError
 from routing_action.github.failures import ApiError
@@ -160,8 +160,6 @@ class Workers:
 
 
 def _say(error: Exception, word: str) -> str:
-    """Cause and remedy for who runs the server."""
-    if not isinstance(error, RoutingActionError):
-        return str(error)
-    remedy = advise(error, is_dead=word == "dead")
-    return "; ".join(filter(None, (error.cause, remedy)))
+    if isinstance(error, RoutingActionError):
+        return describe_error(error, is_dead=word == "dead")
+    return str(error)
