@@ -306,6 +306,8 @@ def test_g1_a_reuse_that_the_gates_own_history_does_not_show_is_missing(main: Ma
     assert delta["conclusion"] == "failure"
     assert delta["counts"] == {"MISSING": 3}
     assert "no such pass" in delta["reasons"][0]
+    why = "its reuse was rejected: the history that is read here (--history) has no such pass"
+    assert {row["why"] for row in delta["rows"]} == {f"{why}; run it with --reuse never"}
 
     main.forge(reused_from={**main.rows[0]["reused_from"], "batch": "another"})
     assert main.judge()["counts"] == {"MISSING": 3}
