@@ -175,6 +175,10 @@ def test_a_change_that_no_agent_can_see_starts_none(main: Main) -> None:
     said = f"3 pairs were not run: reused from run 7 of {main.rows[0]['reused_from']['at'][:10]}"
     assert said in delta["measured_with"]
     assert said in main.compare("--history", str(main.history)).stdout
+    assert "0 runs, 3 reused: 3 pass" in main.done.stdout
+    assert delta["totals"]["trials"] == 0
+    comment = main.compare("--history", str(main.history), "--format", "comment").stdout
+    assert "0 runs, 3 pairs reused · measured at" in comment
 
 
 @pytest.mark.parametrize(
@@ -199,6 +203,7 @@ def test_only_the_edited_case_is_run(main: Main) -> None:
     """Its prompt and what it asks for both count."""
     main.edit("cases.json", "please load:one", "kindly load:one")
     assert main.reuse() == 1
+    assert "1 run, 2 reused: 3 pass" in main.done.stdout
     main.edit("cases.json", '"two",\n', '"two",\n"expected_skill_min_tier": 2,\n')
     assert main.reuse() == 2
 
