@@ -88,7 +88,9 @@ def test_the_dashboard_stands_alone_and_narrows(browser: Browser, tmp_path: Path
     file = write_dashboard(tmp_path, LINES)
     with open_page(browser, file) as watched:
         page = watched.page
-        expect(page.locator("h1")).to_have_text("2 of 3 pairs pass")
+        expect(page.locator("h1")).to_have_text(
+            "2 of 3 pairs passed their last run; 2 pass less than 90%"
+        )
         expect(page.locator("#count")).to_have_text("3 pairs")
         page.select_option("#provider", "codex")
         expect(page.locator("#count")).to_have_text("2 of 3 pairs")
