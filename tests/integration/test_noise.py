@@ -93,9 +93,17 @@ def test_measuring_again_and_again_ends_as_asked_and_says_what_to_read(project: 
     first, following = done.stdout.splitlines()
     assert first == "ended after 3 runs, as asked"
     command = shlex.split(following.removeprefix("next: routing-action "))
-    assert command.count("--results") == 3
+    assert command == ["noise", "--results", "tests/agent-routing/artifacts"]
+    assert "4 runs:" not in done.stderr
     shown = project.call(*command)
     assert shown.stdout.startswith("3 pairs expected to pass; 9 trials known, 3 of a pair at the")
+
+
+def test_beside_other_batches_those_of_the_measuring_are_named(project: Project) -> None:
+    """A batch of another day is not counted."""
+    project.call("run", "--agents", "claude", "--case", "one")
+    done = project.call("noise", "measure", "--runs", "2", "--agents", "claude", "--case", "one")
+    assert done.stdout.count("--results tests/agent-routing/artifacts/") == 2
 
 
 def test_measuring_ends_where_more_is_of_no_use(

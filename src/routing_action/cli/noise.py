@@ -13,7 +13,6 @@ import click
 from routing_action.cli.certainty import AUTO, Confirm, Share, read_sequential, sequential_options
 from routing_action.cli.noise_measure import measure
 from routing_action.cli.options import BASELINE_HELP, format_option, path_option
-from routing_action.cli.place import name_results
 from routing_action.corpus.baseline import Pair, Status, iterate_pairs
 from routing_action.errors import NothingToRunError, UsageError
 from routing_action.evidence.chance import Record
@@ -32,6 +31,7 @@ from routing_action.gate.judging.noise import (
     recommend,
 )
 from routing_action.gate.wording import count
+from routing_action.results.find import find_result_files
 from routing_action.results.past.known_pairs import Known, know_from_history, know_from_results
 
 _MOST_OTHERS = 3
@@ -51,7 +51,7 @@ _OTHERS = (
     "files",
     multiple=True,
     metavar="BATCH",
-    help="Batches of the same commit, in place of a history (repeatable).",
+    help="Batches of the same commit, or a folder of such, in place of a history (repeatable).",
 )
 @click.option("--trials", metavar="N", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option(
@@ -115,7 +115,7 @@ def _read_known(history: Path | None, files: Sequence[Path]) -> Mapping[Pair, Kn
             "give --history DIR, or --results BATCH once or more",
             remedy=f"`{own_program()} noise measure --runs 5` makes such batches",
         )
-    return know_from_history(history) if history else know_from_results(name_results(tuple(files)))
+    return know_from_history(history) if history else know_from_results(find_result_files(files))
 
 
 def _choose_pairs(known: Mapping[Pair, Known], baseline_file: Path | None) -> list[KnownPair]:

@@ -67,6 +67,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "notes": delta.notes,
         "measured_with": [_facts(delta, agent, place) for agent in agents],
         "trials": totals.trials,
+        "reused": sum(row.reused_from is not None for row in delta.rows),
         "duration": format_duration(totals.duration_ms),
         "superseded_cost": _amount(totals.superseded_cost_usd),
         "cost": _amount(totals.cost_usd),

@@ -147,7 +147,9 @@ def _kept(rows: Sequence[UnitResult]) -> list[str]:
 
 
 def _totals(results: Results) -> Iterator[str]:
-    summary, rows = results.summary, results.results
+    summary = results.summary
+    rows = [row for row in results.results if not row.reused_from]
+    reused = len(results.results) - len(rows)
     counts = {"pass": summary.passed, "fail": summary.fail, "infra": summary.infra_error}
     told = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     times = {"took {}": _busy_ms(rows), "{} of agent time": sum(row.duration_ms for row in rows)}
@@ -158,7 +160,8 @@ def _totals(results: Results) -> Iterator[str]:
         known = sum(row.cost_usd is not None for row in rows)
         part = f" for {known} of them" if known < len(rows) else ""
         facts.append(f"{sum(costs):.4f} USD reported by {agents}{part}")
-    yield f"{count(summary.total, 'run')}: {told or 'none ended'}{';' if facts else ''}"
+    runs = f"{count(summary.total - reused, 'run')}{f', {reused} reused' if reused else ''}"
+    yield f"{runs}: {told or 'none ended'}{';' if facts else ''}"
     yield from (f"{fact}," for fact in facts[:-1])
     yield from facts[-1:]
 
