@@ -166,7 +166,34 @@ def test_a_flaky_pair_is_listed_and_red_after_its_date(tmp_path: Path) -> None:
     field.write_baseline({"weak": {"flaky": {**told, "until": "2026-01-31"}}})
     code, rows, delta = field.judge()
     assert (code, rows["weak"]["kind"]) == (1, "EXPIRED")
-    assert delta["reasons"] == ["1 flaky entry past its date"]
+    assert delta["reasons"] == ["1 flaky entry is past its date"]
+    over = "declared flaky until 2026-01-31 (over): weak on claude (two skills are alike)"
+    assert over in delta["notes"]
+
+
+@pytest.mark.parametrize(("runs", "passed"), [("FFP", "1 of 3"), ("P", "1 of 1"), ("E", "")])
+def test_a_flaky_entry_that_is_over_says_so_first_and_what_ends_it(
+    tmp_path: Path, runs: str, passed: str
+) -> None:
+    """Whatever was measured; neither a run nor an acceptance is offered, since none helps."""
+    field = Field(tmp_path, weak=runs)
+    told = {"rate": 0.7, "until": "2026-01-31", "reason": "two skills are alike"}
+    field.write_baseline({"weak": {"flaky": told}})
+    field.run()
+    this_run = f"{passed} passed" if passed else "not measured"
+    said = f"its flaky entry ended 2026-01-31; this run: {this_run}"
+    text = " ".join(field.project.call("compare").stdout.split())
+    assert f"EXPIRED claude:weak: {said}" in text
+    assert "gate: Routing gate failed" in text
+    assert "1 flaky entry is past its date" in text
+    assert (
+        "in provider-baseline.json give weak › claude a later flaky.until, or remove flaky; "
+        "running again does not help"
+    ) in text
+    comment = field.project.call("compare", "--format", "comment").stdout
+    assert said in comment
+    for shown in (text, comment):
+        assert not any(word in shown for word in ("baseline update", " run --", "no verdict"))
 
 
 def test_a_killed_batch_goes_on_where_it_was(tmp_path: Path) -> None:

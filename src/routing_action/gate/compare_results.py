@@ -134,7 +134,7 @@ def judge(
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
     settled = settle_test(asked.policy, asked.past, batches)
-    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential)
+    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential, now.date().isoformat())
     named = _name_files(asked, request.path, corpus, batches)
     since = asked.since if asked.baseline_ref else ""
     batches, unproven = drop_unproven(

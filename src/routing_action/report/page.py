@@ -142,7 +142,7 @@ def _baseline(delta: Delta, place: RunLinks) -> Values:
 def _facts(delta: Delta, agent: str, place: RunLinks) -> Values:
     """What an agent was measured with, and the commands for its red pairs: repeat, accept."""
     red = [row for row in delta.rows if row.gates and row.agent == agent]
-    again = [row for row in red if row.kind is not DeltaKind.REMOVED]
+    again = [row for row in red if row.kind not in (DeltaKind.REMOVED, DeltaKind.EXPIRED)]
     accepted = [row for row in red if accept_command(row)]
     command = delta.run_commands.get(agent, "")
     return {

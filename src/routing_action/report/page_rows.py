@@ -151,11 +151,15 @@ def _commands(delta: Delta, group: Sequence[DeltaEntry], place: RunLinks) -> Val
     return {
         "fix": Told(fix),
         "remedy": say(fix),
-        "rerun": rerun_commands(delta, group) if row.got or row.kind in _LOST else "",
+        "rerun": rerun_commands(delta, group) if _helps_to_rerun(row) else "",
         "accept": accept_rows(delta, group, place=place),
         "acceptance": describe_acceptance(delta, row),
         "declaration": _merge(entries),
     }
+
+
+def _helps_to_rerun(row: DeltaEntry) -> bool:
+    return row.kind is not DeltaKind.EXPIRED and bool(row.got or row.kind in _LOST)
 
 
 def _changes(delta: Delta, row: DeltaEntry) -> Iterator[Values]:

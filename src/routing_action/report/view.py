@@ -17,6 +17,7 @@ from routing_action.gate.wording import count
 
 _BLAMED = (
     DeltaKind.REGRESSION,
+    DeltaKind.EXPIRED,
     DeltaKind.CASE_EDITED,
     DeltaKind.NEW,
     DeltaKind.UNDECLARED,

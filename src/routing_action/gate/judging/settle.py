@@ -83,15 +83,19 @@ def _tell_differences(test: Sequential | None, batches: Sequence[MeasuredBatch])
         yield f"{name_few(dict.fromkeys(keys))}: run {ran}, but judged by {judged}"
 
 
-def list_flaky(deciding: Baseline, test: Sequential | None) -> Iterator[str]:
-    """The pairs that the deciding baseline declares flaky, and whether that counts here."""
-    found = [
-        f"{pair[0]} on {pair[1]} ({entry.flaky.rate:g} until {entry.flaky.until}: "
-        f"{entry.flaky.reason})"
-        for pair, entry in iterate_pairs(deciding)
-        if entry.flaky is not None
-    ]
-    if found:
-        how = "judged by the rate that the baseline declares"
-        without = "declared flaky, which counts with --confirm auto alone"
-        yield f"{how if test else without}: {name_few(found)}"
+def list_flaky(deciding: Baseline, test: Sequential | None, today: str) -> Iterator[str]:
+    """The pairs that the deciding baseline declares flaky, and whether that counts here.
+
+    `today` is a date (YYYY-MM-DD).
+    """
+    how = "judged by the rate that the baseline declares"
+    without = "declared flaky, which counts with --confirm auto alone"
+    found: dict[str, list[str]] = {}
+    for pair, entry in iterate_pairs(deciding):
+        if (flaky := entry.flaky) is not None:
+            is_over = today > flaky.until
+            told = f"declared flaky until {flaky.until} (over)" if is_over else ""
+            rate = "" if is_over else f"{flaky.rate:g} until {flaky.until}: "
+            one = f"{pair[0]} on {pair[1]} ({rate}{flaky.reason})"
+            found.setdefault(told or (how if test else without), []).append(one)
+    yield from (f"{told}: {name_few(named)}" for told, named in found.items())
