@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_line import ROOT, Finished, Project, loads
+from tests.support.printed import find_commands
 from tests.support.pull_request import NOTES, PullRequest, skill
 
 AGENT = ROOT / "tests" / "fakes" / "wavering_agent.py"
@@ -91,8 +92,8 @@ def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
     }
     assert rows["broken"]["chance"]["finding"] == "worse"
     assert delta["reasons"] == ["1 regression"]
-    test = "--confirm auto --detect 0.25 --false-alarm 0.01 --max-confirm 8 --history history"
-    assert f"judged by the test that the results were run with: {test}" in delta["notes"]
+    how = "each pair is judged by how often it passed before, as the results were run"
+    assert f"{how}: --confirm auto --history history" in delta["notes"]
 
 
 def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
@@ -106,6 +107,23 @@ def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
     )
     assert "NOT PROVEN claude:weak: wanted foo, got no skill" in said
     assert "failed 1 of 2; before: 70 of 100; an unchanged pair does this once in 2 runs" in said
+
+
+def test_the_printed_rerun_is_judged_as_the_first_run_was(tmp_path: Path) -> None:
+    """It names the test and the history; a rerun without them is said to undo the test."""
+    field = Field(tmp_path, broken="F", weak="FP")
+    field.write_history(broken=(30, 30), weak=(70, 100))
+    first = field.run(*HISTORY)
+    (again,) = find_commands(field.project.call("compare").stdout, "rerun")
+    assert again.endswith("run --confirm auto --history history --agents claude --case-id broken")
+    assert count_trials(field.project.call(*shlex.split(again)[1:])) == {"broken": 3}
+    rerun = field.project.run("--case-id", "broken")
+    both = ("--results", str(first.artifacts), "--results", str(rerun.artifacts))
+    delta = field.judge(*both)[2]
+    assert delta["notes"][0] == (
+        f"all rows are judged by the majority, because {rerun.artifacts}/results.json was run "
+        "without --confirm auto"
+    )
 
 
 def test_without_a_history_more_trials_are_needed(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def judge(
         records=sum_recent(settled.past),
     )
     added = {
-        "notes": (*delta.notes, *settled.notes, *flaky, *damaged),
+        "notes": (*settled.notes, *delta.notes, *flaky, *damaged),
         "measured_with": (*delta.measured_with, *describe_reused(batches)),
     }
     delta = reject(add_past_runs(delta.model_copy(update=added), settled.past.lines), unproven)

@@ -45,10 +45,13 @@ def settle_test(policy: Policy, past: History, batches: Sequence[MeasuredBatch])
     past = read_past(Path(folder)) if folder else past
     found = dict.fromkeys(read_test(batch.options) for batch in batches)
     settings = next(iter(found)) if len(found) == 1 else None
-    if settings is None or policy.sequential is not None or policy.by_majority:
+    if policy.sequential is not None or policy.by_majority:
         return Settled(policy, past, tuple(_tell_differences(policy.sequential, batches)))
-    options = describe_test(settings) + (f" --history {folder}" if folder else "")
-    told = f"judged by the test that the results were run with: {options}"
+    if settings is None:
+        return Settled(policy, past, tuple(_tell_mixture(batches)))
+    options = "--confirm auto" if settings == Sequential() else describe_test(settings)
+    options += f" --history {folder}" if folder else ""
+    told = f"each pair is judged by how often it passed before, as the results were run: {options}"
     return Settled(replace(policy, sequential=settings), past, (told,))
 
 
@@ -69,6 +72,18 @@ def describe_test(test: Sequential) -> str:
         f"--confirm auto --detect {test.detect:g} --false-alarm {test.false_alarm:g} "
         f"--max-confirm {test.max_confirm}"
     )
+
+
+def _tell_mixture(batches: Sequence[MeasuredBatch]) -> Iterator[str]:
+    """Why no test judges, where some batches were run by one."""
+    tests = {batch.key or batch.file: read_test(batch.options) for batch in batches if batch.rows}
+    if not any(tests.values()):
+        return
+    without = [key for key, test in tests.items() if test is None]
+    verb = "was" if len(without) == 1 else "were"
+    why = f"{name_few(without)} {verb} run without --confirm auto"
+    other = "the results were run by several settings of --confirm auto"
+    yield f"all rows are judged by the majority, because {why if without else other}"
 
 
 def _tell_differences(test: Sequential | None, batches: Sequence[MeasuredBatch]) -> Iterator[str]:
