@@ -120,7 +120,13 @@ def _row(
         "past": list(_past(group)),
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
+        "word_url": find_word_url(find_word(row), place),
     }
+
+
+def find_word_url(kind: DeltaKind, place: RunLinks) -> str:
+    """Where a word of the delta is explained."""
+    return place.docs_page(f"reference/delta-words.md#{kind.value.lower().replace(' ', '-')}")
 
 
 def _past(group: Sequence[DeltaEntry]) -> Iterator[Values]:

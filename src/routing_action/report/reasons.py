@@ -147,6 +147,12 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
     """
     if trials := describe_trials(row):
         yield (trials,)
+    if row.kind is DeltaKind.NOT_PROVEN:
+        yield ("you may merge; a smaller fall is possible, so watch its history",)
+    if row.kind is DeltaKind.REGRESSION and row.history and row.chance is None:
+        passes, trials = (sum(numbers) for numbers in zip(*row.history, strict=True))
+        again = "run with --confirm auto and this --history to tell a fall from chance"
+        yield (f"before: {passes} of {trials}; {again}",)
     if row.was_red:
         yield ("red before: ", describe_before(row))
     if row.kind is DeltaKind.REGRESSION and passing:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from routing_action.corpus.baseline import Baseline, iterate_pairs
+from routing_action.corpus.baseline import (
+    Baseline,
+    Pair,
+    count_passing,
+    find_entry,
+    iterate_pairs,
+)
+from routing_action.errors import RoutingActionError
 from routing_action.evidence.chance_sequence import (
     DEFAULT_DETECT,
     DEFAULT_FALSE_ALARM,
     DEFAULT_MAX_CONFIRM,
     Sequential,
 )
+from routing_action.gate.baselines import find_baseline_file, has_baseline, read_baseline
 from routing_action.gate.conclusion import Policy
+from routing_action.gate.judging.certainty import Certainty, Chance
 from routing_action.gate.wording import name_few
-from routing_action.results.measured import MeasuredBatch
-from routing_action.results.model import Options
+from routing_action.results.measured import MeasuredBatch, sum_up
+from routing_action.results.model import Options, Results, UnitResult
 from routing_action.results.past.history import History
-from routing_action.results.past.records import read_past
+from routing_action.results.past.records import read_past, sum_recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,30 @@ def settle_test(policy: Policy, past: History, batches: Sequence[MeasuredBatch])
     options += f" --history {folder}" if folder else ""
     told = f"each pair is judged by how often it passed before, as the results were run: {options}"
     return Settled(replace(policy, sequential=settings), past, (told,))
+
+
+def weigh_run(results: Results, folder: Path) -> dict[Pair, Chance]:
+    """What the test of a run says of its pairs that failed, as a comparison at a desk will say it.
+
+    Empty where it was run by none, or `folder`, where its cases are, has no baseline to read.
+    """
+    test, past = read_test(results.options), results.options.history
+    if test is None or not has_baseline(folder):
+        return {}
+    with suppress(RoutingActionError):
+        baseline = read_baseline(find_baseline_file(folder))[0]
+        records = sum_recent(read_past(Path(past) if past else None))
+        certainty = Certainty(test, records, count_passing(baseline))
+        trials: dict[Pair, list[UnitResult]] = {}
+        for row in results.results:
+            trials.setdefault((row.case_id, row.agent), []).append(row)
+        known = ((pair, rows) for pair, rows in trials.items() if find_entry(baseline, pair))
+        weighed = (
+            (pair, certainty.weigh(baseline[pair[0]][pair[1]], sum_up(pair, rows)))
+            for pair, rows in known
+        )
+        return {pair: chance for pair, chance in weighed if chance}
+    return {}
 
 
 def read_test(options: Options) -> Sequential | None:
