@@ -50,7 +50,7 @@ const trendOrders = {
 
 function makeTrends(open) {
   const list = makeSortedList({
-    label: "Pairs over time", height: 60, tall: 150, open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
+    label: "Pairs over time", height: 60, tall: 180, open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
     columns: [
       { title: "Case and agent", by: "case", class: "c-case", stop: true },
       { title: "Runs, the oldest first", class: "c-trend", width: 250 },
@@ -68,9 +68,10 @@ function makeTrends(open) {
     ],
     orders: trendOrders, by: "rate", falling: ["flips", "ms"],
   });
+  const days = [...new Set([trendData?.from, trendData?.to])].join(" to ");
   const key = (sign, text) => make("li", {}, make("span", { class: "swatch" }, sign), text);
   list.element.prepend(make("ul", { class: "legend", "aria-label": "Legend" },
-    key("▮", `${trendData?.from} to ${trendData?.to}; the higher, the more passed`), key("▾", "CLI, model or description changed"), key("┆", "the rate changed")));
+    key("▮", `${days}; the higher, the more passed`), key("▾", "CLI, model or description changed"), key("┆", "the rate changed")));
   return list;
 }
 

@@ -88,7 +88,9 @@ def test_the_dashboard_stands_alone_and_narrows(browser: Browser, tmp_path: Path
     file = write_dashboard(tmp_path, LINES)
     with open_page(browser, file) as watched:
         page = watched.page
-        expect(page.locator("h1")).to_have_text("2 of 3 pairs pass")
+        expect(page.locator("h1")).to_have_text(
+            "2 of 3 pairs passed their last run; 2 pass less than 90%"
+        )
         expect(page.locator("#count")).to_have_text("3 pairs")
         page.select_option("#provider", "codex")
         expect(page.locator("#count")).to_have_text("2 of 3 pairs")
@@ -96,6 +98,25 @@ def test_the_dashboard_stands_alone_and_narrows(browser: Browser, tmp_path: Path
         assert first_cells(page) == ["gone on codex"]
         assert watched.requests == [file.as_uri()]
         assert watched.errors == []
+
+
+def test_on_a_phone_nothing_of_a_trend_is_left_out(browser: Browser, tmp_path: Path) -> None:
+    """Filter, sorting, time and the whole change are in view; so is the report's tab."""
+    lines = runs("+" * 15) + runs("-" * 30)[15:]
+    with open_page(browser, write_dashboard(tmp_path, lines), size=WIDTHS[0]) as watched:
+        page = watched.page
+        expect(page.locator("#provider")).to_be_visible()
+        expect(page.get_by_role("button", name="Time and cost")).to_be_visible()
+        expect(page.locator("#panel tbody .c-time")).to_be_visible()
+        told = page.locator("#panel tbody .c-case .sub").first
+        expect(told).to_contain_text("CLI, model and descriptions stayed the same")
+        assert told.evaluate("one => one.scrollHeight <= one.clientHeight")
+    with open_page(
+        browser, write_report(tmp_path, LINES), address="#view=history", size=WIDTHS[0]
+    ) as watched:
+        tab = watched.page.locator("#tab-history").bounding_box()
+        assert tab is not None
+        assert tab["x"] + tab["width"] <= WIDTHS[0][0]
 
 
 def test_hostile_names_and_versions_are_text(browser: Browser, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_push_to_main_writes_the_history_and_a_pull_request_shows_it(main: Dem
     assert line["commit"] == main.origin.git("rev-parse", "main")
     assert line["run"] == "https://github.com/octo/demo/actions/runs/1"
     badge = json.loads(main.origin.git("show", f"{BRANCH}:badge.json"))
-    assert badge["message"] == "1 of 1 pairs pass"
+    assert badge["message"] == "1 of 1 pairs passed their last run"
     assert "data-trends" in main.origin.git("show", f"{BRANCH}:index.html")
     done = propose(main)
     assert done.code == 1, done.log[-5000:]

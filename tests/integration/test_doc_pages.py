@@ -64,9 +64,8 @@ def with_a_regression(own: OwnRepository) -> None:
 def with_a_history(own: OwnRepository) -> None:
     """What the batch measured was kept."""
     ready(own)
-    own.shell(
-        'routing-action history --history .routing-history --add "$(ls -d tests/agent-routing/artifacts/*/)"'
-    )
+    (batch,) = (own.root / "tests/agent-routing/artifacts").glob("*-*")
+    own.shell(f"routing-action history --history .routing-history --add '{batch}'")
 
 
 def with_an_edited_skill(own: OwnRepository) -> None:

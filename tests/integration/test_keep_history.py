@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,7 +81,9 @@ def test_a_push_to_main_is_appended_once_and_read_by_the_next_job(
     assert [(one["case_id"], one["passes"], one.get("loaded")) for one in lines] == [
         ("one", 1, ["foo"]), ("two", 1, None),
     ]  # fmt: skip
-    assert json.loads(shown(origin, "badge.json"))["message"] == "2 of 2 pairs pass"
+    assert (
+        json.loads(shown(origin, "badge.json"))["message"] == "2 of 2 pairs passed their last run"
+    )
     assert f"{DATA_BRANCH}: nothing new" in keep(job)
     assert origin.count(DATA_BRANCH) == 1
     other = Job(job.root, tmp_path / "other", "pull_request")
@@ -245,6 +248,25 @@ def test_results_are_added_once(project: Project) -> None:
     assert (alone.code, "--add needs the folder of the history" in alone.stderr) == (2, True)
 
 
+def test_what_other_branches_measured_is_named(tmp_path: Path) -> None:
+    """It is added, but tells nothing of the default branch; what that one measured is not named."""
+    repository = create(tmp_path / "own")
+    on_main = repository.git("rev-parse", "HEAD")
+    repository.git("checkout", "-qb", "change")
+    on_change = repository.commit({"a": "b"})
+    for name, commit in (("first", on_main), ("second", on_change)):
+        results = make_results(make_row())
+        options = results.options.model_copy(update={"commit": commit})
+        write(repository.path / name, results.model_copy(update={"options": options}))
+
+    def add(name: str) -> str:
+        words = ("history", "--history", "past", "--add", name)
+        return run_command(words, repository.path, {"PATH": os.environ["PATH"]}).stderr
+
+    assert "default branch" not in add("first")
+    assert f"results of commit {on_change[:12]} are added, not of the default" in add("second")
+
+
 def write(folder: Path, results: Results) -> None:
     """A results.json."""
     folder.mkdir()
@@ -273,12 +295,13 @@ def test_the_branch_at_the_remote_is_read_where_no_folder_is_named(
 def test_the_site_is_a_page_and_a_badge(project: Project) -> None:
     """Nothing in a name can act on the page."""
     append_to_folder(project.root / "history", runs("+", case_id="</script><b>"))
-    assert history(project, "--site", "site").code == 0
+    assert "wrote site/index.html and site/badge.json" in history(project, "--site", "site").stderr
     page = (project.root / "site" / "index.html").read_text("utf-8")
     assert "</script><b>" not in page
-    assert "2 of 3 pairs pass" in page
+    assert "2 of 3 pairs passed their last run; 1 passes less than 90%" in page
     badge = json.loads((project.root / "site" / "badge.json").read_text("utf-8"))
     assert badge == {
-        "schemaVersion": 1, "label": "skill routing", "message": "2 of 3 pairs pass",
+        "schemaVersion": 1, "label": "skill routing",
+        "message": "2 of 3 pairs passed their last run; 1 passes less than 90%",
         "color": "red",
     }  # fmt: skip

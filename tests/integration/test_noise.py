@@ -62,13 +62,14 @@ def test_noise_says_what_each_setting_does_and_which_one_to_use(project: Project
     )
     assert [re.split(r"  +", line)[0] for line in lines[1:6]] == [
         "setting",
-        "--confirm auto (in use)",
+        "--confirm auto (asked for)",
         "one trial",
         "--confirm 2",
         "--confirm auto --false-alarm 0.05",
     ]
     assert re.search(r"^one trial +2\d\.\d% .* 50% / 50% +90% / 90% +0\.0 +0\.00 USD$", lines[3])
-    assert lines[-1] == "red without a cause in at most 0.01 of changes: use --confirm auto"
+    assert lines[-1] == "red without a cause in at most 1% of changes: use --confirm auto"
+    assert "of the typical pair / of the worst one, claude:weak (24 of 30)" in done.stdout
     assert "of 200 draws of the pairs' rates (seed 1)" in done.stdout
 
 
@@ -93,9 +94,17 @@ def test_measuring_again_and_again_ends_as_asked_and_says_what_to_read(project: 
     first, following = done.stdout.splitlines()
     assert first == "ended after 3 runs, as asked"
     command = shlex.split(following.removeprefix("next: routing-action "))
-    assert command.count("--results") == 3
+    assert command == ["noise", "--results", "tests/agent-routing/artifacts"]
+    assert "4 runs:" not in done.stderr
     shown = project.call(*command)
     assert shown.stdout.startswith("3 pairs expected to pass; 9 trials known, 3 of a pair at the")
+
+
+def test_beside_other_batches_those_of_the_measuring_are_named(project: Project) -> None:
+    """A batch of another day is not counted."""
+    project.call("run", "--agents", "claude", "--case", "one")
+    done = project.call("noise", "measure", "--runs", "2", "--agents", "claude", "--case", "one")
+    assert done.stdout.count("--results tests/agent-routing/artifacts/") == 2
 
 
 def test_measuring_ends_where_more_is_of_no_use(

@@ -40,6 +40,7 @@ class Main:
     def __init__(self, folder: Path) -> None:
         self.folder, self.root = folder, folder / "tree"
         self.history, self._starts = folder / "history", folder / "starts.txt"
+        self.environ: dict[str, str] = {}
 
     def make(self) -> None:
         """Measure the default branch, and branch off."""
@@ -84,6 +85,7 @@ class Main:
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.folder),
             "ANTHROPIC_API_KEY": "made-up-key-0123456789",
+            **self.environ,
         }
         return run_command(arguments, self.root, environ)
 
@@ -173,6 +175,10 @@ def test_a_change_that_no_agent_can_see_starts_none(main: Main) -> None:
     said = f"3 pairs were not run: reused from run 7 of {main.rows[0]['reused_from']['at'][:10]}"
     assert said in delta["measured_with"]
     assert said in main.compare("--history", str(main.history)).stdout
+    assert "0 runs, 3 reused: 3 pass" in main.done.stdout
+    assert delta["totals"]["trials"] == 0
+    comment = main.compare("--history", str(main.history), "--format", "comment").stdout
+    assert "0 runs, 3 pairs reused · measured at" in comment
 
 
 @pytest.mark.parametrize(
@@ -197,6 +203,7 @@ def test_only_the_edited_case_is_run(main: Main) -> None:
     """Its prompt and what it asks for both count."""
     main.edit("cases.json", "please load:one", "kindly load:one")
     assert main.reuse() == 1
+    assert "1 run, 2 reused: 3 pass" in main.done.stdout
     main.edit("cases.json", '"two",\n', '"two",\n"expected_skill_min_tier": 2,\n')
     assert main.reuse() == 2
 
@@ -227,23 +234,40 @@ def test_with_tree_any_file_counts(main: Main) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "starts"),
+    ("fields", "cause"),
     [
-        ({"at": "2020-01-01T00:00:00Z"}, 3),
-        ({"at": "2999-01-01T00:00:00Z"}, 3),
-        ({"passes": 0}, 3),
-        ({"trials": 2}, 3),
-        ({"fingerprint": None}, 3),
-        ({"commit": ""}, 3),
-        ({"trials": 2, "measured": 2, "passes": 2}, 0),
+        ({"at": "2020-01-01T00:00:00Z"}, "without a run in the last 14 days"),
+        ({"at": "2999-01-01T00:00:00Z"}, "without a run in the last 14 days"),
+        ({"passes": 0}, "that did not always pass in the last 14 days"),
+        ({"trials": 2}, "that did not always pass in the last 14 days"),
+        ({"fingerprint": None}, "without a fingerprint"),
+        ({"fingerprint": "0" * 64}, "with another fingerprint"),
+        ({"commit": ""}, "measured at an unknown commit"),
     ],
 )
 def test_only_a_recent_pass_of_all_trials_stands(
-    main: Main, fields: dict[str, Any], starts: int
+    main: Main, fields: dict[str, Any], cause: str
 ) -> None:
-    """A failure is evidence that has to be seen; a flaky pair is no proof."""
+    """A failure is evidence that has to be seen; a flaky pair is no proof. The log says why."""
     main.edit_history(**fields)
-    assert main.reuse() == starts
+    assert main.reuse() == 3
+    assert f"reused from the history: 0 of 3 pairs; 3 {cause}" in main.done.stderr
+
+
+def test_a_pass_of_more_trials_stands(main: Main) -> None:
+    """It is more than what is asked for."""
+    main.edit_history(trials=2, measured=2, passes=2)
+    assert main.reuse() == 0
+
+
+def test_an_agent_started_by_a_template_is_not_reused(main: Main, tmp_path: Path) -> None:
+    """Its version is not known, so nothing says that it is the same agent; the log says so."""
+    other = tmp_path / "bin" / "other"
+    shutil.copy(tmp_path / "bin" / "claude", other)
+    main.environ = {"AGENT_CLAUDE_TEMPLATE": f"{other} {{prompt}}"}
+    assert main.reuse() == 3
+    said = "without a fingerprint (claude is started by AGENT_CLAUDE_TEMPLATE, its version"
+    assert f"0 of 3 pairs; 3 {said}" in main.done.stderr
 
 
 def test_a_pair_that_also_failed_is_run(main: Main) -> None:
@@ -257,12 +281,13 @@ def test_a_pair_that_also_failed_is_run(main: Main) -> None:
 def test_more_trials_than_were_measured_are_run(main: Main) -> None:
     """One pass does not stand for three."""
     assert main.reuse("--trials", "3") == 9
+    assert "3 with fewer trials there than now" in main.done.stderr
 
 
 def test_some_are_run_all_the_same(main: Main) -> None:
     """A service can change behind the same fingerprint."""
     assert main.reuse("--reuse-check", "100") == 3
-    assert "3 more could be, and are run as a check" in main.done.stderr
+    assert "0 of 3 pairs; 3 that could be, run as a check" in main.done.stderr
 
 
 def test_without_a_history_all_is_run(main: Main) -> None:
@@ -286,6 +311,8 @@ def test_g1_a_reuse_that_the_gates_own_history_does_not_show_is_missing(main: Ma
     assert delta["conclusion"] == "failure"
     assert delta["counts"] == {"MISSING": 3}
     assert "no such pass" in delta["reasons"][0]
+    why = "its reuse was rejected: the history that is read here (--history) has no such pass"
+    assert {row["why"] for row in delta["rows"]} == {f"{why}; run it with --reuse never"}
 
     main.forge(reused_from={**main.rows[0]["reused_from"], "batch": "another"})
     assert main.judge()["counts"] == {"MISSING": 3}

@@ -26,8 +26,10 @@ from routing_action.cli.options import (
 from routing_action.cli.place import from_here
 from routing_action.errors import NothingToRunError, UsageError
 from routing_action.files.atomic import write_atomically
+from routing_action.gate.wording import name_few
 from routing_action.git.command import find_work_tree
 from routing_action.git.data_branch import DATA_BRANCH, open_data_branch
+from routing_action.git.merge_base import list_outside
 from routing_action.report.terminal.history_text import render_history
 from routing_action.results.find import find_result_files
 from routing_action.results.past.history import History, parse_history
@@ -113,6 +115,17 @@ def _add(paths: Sequence[Path], folder: Path | None) -> None:
     if replays:
         batches = "1 batch is a replay" if replays == 1 else f"{replays} batches are replays"
         click.echo(f"routing-action: {batches}, which measures nothing: not added", err=True)
+    top = find_work_tree(Path.cwd())
+    made = [one.options.commit or "" for one in results if one.options.replay is None]
+    if top and (outside := list_outside(top, made)):
+        commits = (
+            f"commit{'' if len(outside) == 1 else 's'} {name_few([one[:12] for one in outside])}"
+        )
+        click.echo(
+            f"routing-action: results of {commits} are added, not of the default branch: such a "
+            "history tells nothing of that branch; name its batches alone",
+            err=True,
+        )
     count = append_to_folder(folder, lines)
     click.echo(f"routing-action: {count} new in {from_here(folder)}", err=True)
 
@@ -174,7 +187,8 @@ def _write_site(folder: Path, trends: list[Trend]) -> None:
     repository = os.environ.get("GITHUB_REPOSITORY", "")
     write_atomically(folder / SITE_FILE, render_site(trends, repository))
     write_atomically(folder / BADGE_FILE, render_badge(trends))
-    click.echo(f"routing-action: wrote {from_here(folder / SITE_FILE)}", err=True)
+    written = " and ".join(from_here(folder / name) for name in (SITE_FILE, BADGE_FILE))
+    click.echo(f"routing-action: wrote {written}", err=True)
 
 
 def _describe(trend: Trend) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import click
 from routing_action.cli.certainty import AUTO, Confirm, Share, read_sequential, sequential_options
 from routing_action.cli.noise_measure import measure
 from routing_action.cli.options import BASELINE_HELP, format_option, path_option
-from routing_action.cli.place import name_results
 from routing_action.corpus.baseline import Pair, Status, iterate_pairs
 from routing_action.errors import NothingToRunError, UsageError
 from routing_action.evidence.chance import Record
@@ -28,10 +27,13 @@ from routing_action.gate.judging.noise import (
     Noise,
     Rule,
     find_typical,
+    find_worst,
     foresee,
     recommend,
 )
 from routing_action.gate.wording import count
+from routing_action.report.escape import printable
+from routing_action.results.find import find_result_files
 from routing_action.results.past.known_pairs import Known, know_from_history, know_from_results
 
 _MOST_OTHERS = 3
@@ -51,7 +53,7 @@ _OTHERS = (
     "files",
     multiple=True,
     metavar="BATCH",
-    help="Batches of the same commit, in place of a history (repeatable).",
+    help="Batches of the same commit, or a folder of such, in place of a history (repeatable).",
 )
 @click.option("--trials", metavar="N", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option(
@@ -60,7 +62,7 @@ _OTHERS = (
     type=Confirm(),
     default=AUTO,
     show_default=True,
-    help="The setting in use, as `run` takes it.",
+    help="The setting to look at, as `run` takes it.",
 )
 @sequential_options
 @click.option(
@@ -87,8 +89,8 @@ def command(
 ) -> int | None:
     """Show how often the gate is red without a cause, what it catches, and what that costs.
 
-    For the setting in use and for three others, by how often each pair passed: in the history, or
-    in several batches of the same commit. Starts nothing.
+    For the setting that is asked for and for three others, by how often each pair passed: in the
+    history, or in several batches of the same commit. Starts nothing.
     """
     if context.invoked_subcommand is not None:
         return None
@@ -115,7 +117,7 @@ def _read_known(history: Path | None, files: Sequence[Path]) -> Mapping[Pair, Kn
             "give --history DIR, or --results BATCH once or more",
             remedy=f"`{own_program()} noise measure --runs 5` makes such batches",
         )
-    return know_from_history(history) if history else know_from_results(name_results(tuple(files)))
+    return know_from_history(history) if history else know_from_results(find_result_files(files))
 
 
 def _choose_pairs(known: Mapping[Pair, Known], baseline_file: Path | None) -> list[KnownPair]:
@@ -180,18 +182,28 @@ def _lines(
     unknown = f"; nothing is known of {count(strange, 'pair')}" if strange else ""
     known = f"{count(trials, 'trial')} known, {find_typical(pairs)} of a pair at the median"
     choice = f"use {best.rule}" if best else "none of these settings; lower --false-alarm"
+    falls = "falls to: how often one look finds that, of the typical pair / of the worst one"
     return [
         f"{count(len(pairs), 'pair')} expected to pass; {known}{unknown}",
         *table,
-        "falls to: how often one look finds that, of the typical pair / of the worst one",
+        f"{falls}, {_name_worst(pairs)}",
         "extra: trials, and US dollars where costs are known, on top of one trial of each pair",
         f"sums are exact; the interval is of {DRAWS} draws of the pairs' rates (seed {SEED})",
-        f"red without a cause in at most {wanted:.2g} of changes: {choice}",
+        "its upper end can be above --false-alarm, which holds on average over these rates",
+        f"red without a cause in at most {wanted * 100:.2g}% of changes: {choice}",
     ]
 
 
+def _name_worst(pairs: Sequence[KnownPair]) -> str:
+    worst = find_worst(pairs)
+    known = f"{worst.record.passes} of {worst.record.trials}"
+    if worst.declared is not None:
+        known = f"declared to pass {worst.declared:.0%}"
+    return printable(f"{worst.pair[1]}:{worst.pair[0]} ({known})")
+
+
 def _cells(noise: Noise, number: int) -> tuple[str, ...]:
-    used = " (in use)" if number == 0 else ""
+    used = " (asked for)" if number == 0 else ""
     cost = "-" if noise.cost_usd is None else f"{noise.cost_usd:.2f} USD"
     return (
         f"{noise.rule}{used}",

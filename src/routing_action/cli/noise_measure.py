@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import shlex
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +20,7 @@ from routing_action.evidence.chance import Record, wilson_interval
 from routing_action.files.program import own_program
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import RESULTS_FILE
+from routing_action.results.find import list_batches
 from routing_action.results.past.known_pairs import Known, know_from_results
 
 _KNOWN_WELL = 0.2
@@ -80,19 +81,30 @@ def measure(
             end = f"ended after {count(number, 'run')}: {why}"
             break
     click.echo(end)
-    named = " ".join(f"--results {shlex.quote(from_here(one))}" for one in batches)
+    named = " ".join(f"--results {shlex.quote(from_here(one))}" for one in _shorten(batches))
     click.echo(f"next: {own_program()} noise {named}")
     return ExitCode.PASSED
 
 
+def _shorten(batches: Sequence[Path]) -> Sequence[Path]:
+    """The folder that holds these batches and no others, else each batch."""
+    root = batches[0].parent
+    return [root] if set(list_batches(root)) == set(batches) else batches
+
+
 def _run_once(words: Sequence[str], budget: float | None) -> tuple[int, Path | None]:
-    """A batch of one trial of each pair; its exit code, and its folder where it has one."""
+    """A batch of one trial of each pair; its exit code, and its folder where it has one.
+
+    Its report is shown only where the run could not end: one batch says little of noise.
+    """
     with tempfile.TemporaryDirectory() as place:
         batch = Path(place) / "batch"
         given = [*words, f"--batch-file={batch}"]
         given += [] if budget is None else [f"--max-cost-usd={budget:.4f}"]
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(io.StringIO()) as report:
             code = run_command.main(given, prog_name="routing-action run", standalone_mode=False)
+        if int(code or 0) > ExitCode.GATE_FAILED:
+            click.echo(report.getvalue(), nl=False, err=True)
         folder = Path(batch.read_text("utf-8").rstrip("\n")) if batch.is_file() else None
     return int(code or 0), folder
 

@@ -200,6 +200,7 @@ def _totals(measurement: Measurement) -> Totals:
         for found, value in ((versions, row.cli_version), (models, row.model)):
             if value:
                 found.setdefault(row.agent, {})[value] = None
+    rows = [row for row in rows if not row.reused_from]
     return Totals(
         trials=len(rows),
         duration_ms=sum(row.duration_ms for row in rows),
@@ -213,6 +214,6 @@ def _totals(measurement: Measurement) -> Totals:
 
 def _sum_costs(batches: Sequence[MeasuredBatch]) -> float | None:
     """What the CLIs reported; None where none of them did."""
-    rows = (row for batch in batches for row in batch.rows)
+    rows = (row for batch in batches for row in batch.rows if not row.reused_from)
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     return sum(costs) if costs else None

@@ -16,7 +16,6 @@ from routing_action.errors import DocumentError, HarnessError, UsageError
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, find_baseline_file
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Policy
-from routing_action.gate.deltas import reject
 from routing_action.gate.edits.find import Change, read_change
 from routing_action.gate.edits.layout import UsedFile, check_layout
 from routing_action.gate.find_baselines import (
@@ -26,7 +25,12 @@ from routing_action.gate.find_baselines import (
 )
 from routing_action.gate.histories import History
 from routing_action.gate.judging.past_runs import add_past_runs
-from routing_action.gate.judging.reused_pairs import FindMoved, describe_reused, drop_unproven
+from routing_action.gate.judging.reused_pairs import (
+    FindMoved,
+    describe_reused,
+    drop_unproven,
+    reject_reused,
+)
 from routing_action.gate.judging.settle import list_flaky, settle_test
 from routing_action.gate.model import Delta
 from routing_action.gate.moved_cases import Measured, find_moved_cases
@@ -134,7 +138,7 @@ def judge(
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
     settled = settle_test(asked.policy, asked.past, batches)
-    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential)
+    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential, now.date().isoformat())
     named = _name_files(asked, request.path, corpus, batches)
     since = asked.since if asked.baseline_ref else ""
     batches, unproven = drop_unproven(
@@ -172,11 +176,11 @@ def judge(
         records=sum_recent(settled.past),
     )
     added = {
-        "notes": (*delta.notes, *settled.notes, *flaky, *damaged),
+        "notes": (*settled.notes, *delta.notes, *flaky, *damaged),
         "measured_with": (*delta.measured_with, *describe_reused(batches)),
     }
-    delta = reject(add_past_runs(delta.model_copy(update=added), settled.past.lines), unproven)
-    return Judged(delta, tuple(batches), place.cases)
+    delta = add_past_runs(delta.model_copy(update=added), settled.past.lines)
+    return Judged(reject_reused(delta, unproven), tuple(batches), place.cases)
 
 
 def _read_other_runs(asked: Judgement) -> Iterator[MeasuredBatch]:

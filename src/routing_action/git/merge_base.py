@@ -5,7 +5,7 @@ What is missing is fetched; no file of a working tree is read here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -162,3 +162,17 @@ def read_dates(top: Path, commits: tuple[str, ...]) -> list[tuple[int, str]]:
     lines = run_git(args, top).splitlines()
     stamps = (line.partition(" ") for line in lines if not line.startswith("commit "))
     return [(int(seconds or 0), text) for seconds, _, text in stamps]
+
+
+def list_outside(top: Path, commits: Iterable[str]) -> list[str]:
+    """The commits that are on no default branch that this clone knows; none where it knows none."""
+    branches = [name for name in ("origin/HEAD", "main", "master") if resolve(top, name)]
+    known = [one for one in dict.fromkeys(commits) if branches and one and resolve(top, one)]
+    return [one for one in known if not any(_contains(top, name, one) for name in branches)]
+
+
+def _contains(top: Path, branch: str, commit: str) -> bool:
+    try:
+        return run_git(("merge-base", commit, branch), top).strip() == resolve(top, commit)
+    except HarnessError:  # no common history
+        return False

@@ -15,8 +15,11 @@ from routing_action.corpus.baseline import Pair
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence
 from routing_action.errors import HarnessError
+from routing_action.gate.deltas import reject
 from routing_action.gate.histories import History
+from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.moved_cases import Measured, find_moved_cases
+from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count, name_few
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import MeasuredRow
@@ -52,18 +55,18 @@ def drop_unproven(
     find_moved: Callable[[str, Iterable[str]], Mapping[str, str] | None],
     base: str,
     days: int,
-) -> tuple[list[MeasuredBatch], tuple[str, ...]]:
-    """The batches without the reused rows that nothing proves, and a sentence for each cause.
+) -> tuple[list[MeasuredBatch], dict[Pair, str]]:
+    """The batches without the reused rows that nothing proves, and what is wrong with each pair.
 
     `past` are the lines of the history. `base` is the commit that the change is compared with; ""
     takes the one that was measured.
     """
     reused = [batch for batch in batches if any(row.reused_from for row in batch.rows)]
     if not reused:
-        return list(batches), ()
+        return list(batches), {}
     measured = {(line.batch, line.pair): line for line in past}
     agents = dict.fromkeys(agent for batch in batches for agent in batch.options.agents)
-    doubts: dict[str, dict[str, None]] = {}
+    doubts: dict[Pair, str] = {}
     moved: dict[str, Mapping[str, str] | None] = {}
 
     def is_proven(batch: MeasuredBatch, row: MeasuredRow) -> bool:
@@ -78,19 +81,34 @@ def drop_unproven(
                 moved[since] = find_moved(since, agents)
             doubt = _find_movement(row.case_id, moved[since])
         if doubt:
-            doubts.setdefault(doubt, {})[f"{row.agent}:{row.case_id}"] = None
+            doubts.setdefault(pair, doubt)
         return not doubt
 
     kept = [
         replace(batch, rows=tuple(row for row in batch.rows if is_proven(batch, row)))
         for batch in batches
     ]
-    sentences = (
-        f"{name_few(list(pairs), _SHOWN)}: said to be reused, but {doubt}; run again with "
-        "--reuse never"
-        for doubt, pairs in doubts.items()
+    return kept, doubts
+
+
+def reject_reused(delta: Delta, doubts: Mapping[Pair, str]) -> Delta:
+    """The delta made red by reused pairs that nothing proves; their rows say why."""
+    pairs: dict[str, list[str]] = {}
+    for (case_id, agent), doubt in doubts.items():
+        pairs.setdefault(doubt, []).append(f"{agent}:{case_id}")
+    sentences = tuple(
+        f"{name_few(names, _SHOWN)}: said to be reused, but {doubt}; run again with --reuse never"
+        for doubt, names in pairs.items()
     )
-    return kept, tuple(sentences)
+    rows = tuple(_explain(row, doubts.get((row.case_id, row.agent))) for row in delta.rows)
+    return reject(delta.model_copy(update={"rows": rows}), sentences)
+
+
+def _explain(row: DeltaEntry, doubt: str | None) -> DeltaEntry:
+    if doubt is None or row.kind is not DeltaKind.MISSING:
+        return row
+    why = f"its reuse was rejected: {doubt}; run it with --reuse never"
+    return row.model_copy(update={"why": why})
 
 
 def _find_doubt(batch: MeasuredBatch, row: MeasuredRow, line: HistoryLine | None, days: int) -> str:
@@ -109,7 +127,7 @@ def _find_doubt(batch: MeasuredBatch, row: MeasuredRow, line: HistoryLine | None
 
 def _find_movement(case_id: str, moved: Mapping[str, str] | None) -> str:
     if moved is None:
-        return "git does not tell here whether the change moves them"
+        return "git does not tell here whether the change moves it"
     return moved.get(case_id, "")
 
 

@@ -16,6 +16,8 @@ SITE_FILE = "index.html"
 BADGE_FILE = "badge.json"
 CURRENT_DAYS = 30
 """A pair that was last measured longer before the newest run no longer counts for the badge."""
+WEAK_BELOW = 0.9
+"""A pair with a lower pass rate is told, also where its last run passed."""
 
 _COLOURS = ((1.0, "brightgreen"), (0.9, "green"), (0.75, "yellow"), (0.0, "red"))
 
@@ -31,7 +33,6 @@ def render_files(history: History, repository: str) -> dict[str, bytes]:
 
 def render_site(trends: list[Trend], repository: str) -> str:
     """The page; `repository` stands in its title, "" where it is not known."""
-    newest = _newest_lines(trends)
     last = max((trend.lines[-1] for trend in trends), key=lambda line: line.at, default=None)
     agents = sorted({trend.pair[1] for trend in trends})
     out = io.StringIO()
@@ -39,7 +40,7 @@ def render_site(trends: list[Trend], repository: str) -> str:
         Sandbox(None, FILTERS).pieces(
             "site.html.j2",
             repository=repository,
-            message=_count_passing(newest),
+            message=_count_passing(trends),
             last=last,
             runs=len({line.run for trend in trends for line in trend.lines}),
             pairs=len(trends),
@@ -52,27 +53,27 @@ def render_site(trends: list[Trend], repository: str) -> str:
 
 def render_badge(trends: list[Trend]) -> str:
     """The JSON of an endpoint badge (the field names: shields.io/badges/endpoint-badge)."""
-    newest = _newest_lines(trends)
+    newest = [line for _, line in _list_current(trends)]
     share = sum(map(_passes, newest)) / len(newest) if newest else 0.0
     colour = next(name for least, name in _COLOURS if share >= least) if newest else "lightgrey"
     badge = {
         "schemaVersion": 1,
         "label": "skill routing",
-        "message": _count_passing(newest),
+        "message": _count_passing(trends),
         "color": colour,
     }
     return json.dumps(badge, indent=2) + "\n"
 
 
-def _newest_lines(trends: list[Trend]) -> list[HistoryLine]:
-    """The last run that measured each pair, of the pairs that are still measured."""
+def _list_current(trends: list[Trend]) -> list[tuple[Trend, HistoryLine]]:
+    """The pairs that are still measured, each with the last run that measured it."""
     found = [
-        line
+        (trend, line)
         for trend in trends
         if (line := next((one for one in reversed(trend.lines) if one.measured), None))
     ]
-    start = _days_before(max((line.at for line in found), default=""))
-    return [line for line in found if line.at >= start]
+    start = _days_before(max((line.at for _, line in found), default=""))
+    return [(trend, line) for trend, line in found if line.at >= start]
 
 
 def _days_before(at: str) -> str:
@@ -86,7 +87,19 @@ def _passes(line: HistoryLine) -> bool:
     return 2 * line.passes > line.measured
 
 
-def _count_passing(lines: list[HistoryLine]) -> str:
-    if not lines:
+def _is_weak(trend: Trend) -> bool:
+    """Whether a pair passes too seldom, since its rate changed where it did."""
+    record = trend.change.since if trend.change else trend.record
+    return record.passes < WEAK_BELOW * record.trials
+
+
+def _count_passing(trends: list[Trend]) -> str:
+    current = _list_current(trends)
+    if not current:
         return "nothing measured yet"
-    return f"{sum(map(_passes, lines))} of {len(lines)} pairs pass"
+    passed = sum(_passes(line) for _, line in current)
+    weak = sum(_is_weak(trend) for trend, _ in current)
+    more = (
+        f"; {weak} {'passes' if weak == 1 else 'pass'} less than {WEAK_BELOW:.0%}" if weak else ""
+    )
+    return f"{passed} of {len(current)} pairs passed their last run{more}"

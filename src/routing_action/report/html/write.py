@@ -82,6 +82,7 @@ def write_html(
                 notes=find_notes(delta),
                 groups=list(_tell(delta, groups[:STATIC_ROWS], data.passing)),
                 all_groups=len(groups),
+                reused=sum(row.reused_from is not None for row in delta.rows),
                 place=place,
                 edits="" if overrides else Markup(edits),  # noqa: S704
                 meta=to_script(_meta(delta, place)),

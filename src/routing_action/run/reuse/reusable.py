@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from routing_action.agents.provider import template_variable
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.units import Unit
 from routing_action.evidence.outcome import Outcome
@@ -16,13 +18,14 @@ from routing_action.evidence.transcript import EndedBy
 from routing_action.results.model import UnitResult
 from routing_action.results.past.history import HistoryLine
 from routing_action.results.past.records import read_past
-from routing_action.results.past.reused import find_standing, name_source
+from routing_action.results.past.reused import find_standing, is_within, name_source
 from routing_action.run.lifecycle import format_time
+from routing_action.run.settings import RunSettings, agent_templates
 from routing_action.run.unit import UnitRunner
 
 
 async def find_reusable(units: Sequence[Unit], runner: UnitRunner) -> Mapping[Pair, HistoryLine]:
-    """The line that stands for each pair that needs no run; the log says how many there are.
+    """The line that stands for each pair that needs no run; the log says why others are run.
 
     The agents' CLIs are asked for their version. Raises HarnessError where the history cannot be
     read.
@@ -35,28 +38,53 @@ async def find_reusable(units: Sequence[Unit], runner: UnitRunner) -> Mapping[Pa
         runner.lifecycle.note("nothing is reused: no history was given (--history DIR)")
         return {}
     now = runner.parts.ports.now()
-    standing = find_standing(read_past(settings.history).lines, now, asked.days)
+    past = read_past(settings.history).lines
+    standing = find_standing(past, now, asked.days)
+    recent = {line.pair: line for line in past if is_within(line, now, asked.days)}
     trials: dict[Pair, list[Unit]] = {}
     for unit in units:
         trials.setdefault((unit.case.case_id, unit.agent), []).append(unit)
-    known = {pair: own[0] for pair, own in trials.items() if _has_enough(standing.get(pair), own)}
+    why = {pair: _find_obstacle(recent.get(pair), own, settings) for pair, own in trials.items()}
+    why |= {
+        pair: why[pair] or f"that did not always pass in the last {asked.days} days"
+        for pair in trials.keys() - standing.keys()
+    }
+    known = {pair: own[0] for pair, own in trials.items() if not why[pair]}
     versions = {unit.agent: unit for unit in known.values()}
     told = {agent: await runner.ask_version(unit) for agent, unit in versions.items()}
-    same = {
-        pair: standing[pair]
-        for pair, unit in known.items()
-        if standing[pair].fingerprint == await _fingerprint(runner, unit, told[unit.agent])
-    }
     seed = settings.commit or format_time(now)
-    drawn = {pair for pair in same if is_drawn(pair, seed, asked.check)}
-    again = f"; {len(drawn)} more could be, and are run as a check" if drawn else ""
-    count = f"{len(same) - len(drawn)} of {len(trials)} pairs"
-    runner.lifecycle.note(f"reused from the history: {count}{again}")
-    return {pair: line for pair, line in same.items() if pair not in drawn}
+    for pair, unit in known.items():
+        found = await _fingerprint(runner, unit, told[unit.agent])
+        if found is None:
+            why[pair] = _say_unknown(unit.agent, settings)
+        elif found != standing[pair].fingerprint:
+            why[pair] = "with another fingerprint: what the agent sees, or its version, has changed"
+        elif is_drawn(pair, seed, asked.check):
+            why[pair] = "that could be, run as a check (--reuse-check)"
+    reused = {pair: standing[pair] for pair in trials if not why[pair]}
+    causes = Counter(filter(None, why.values()))
+    counts = (f"{number} {cause}" for cause, number in causes.items())
+    text = "; ".join((f"{len(reused)} of {len(trials)} pairs", *counts))
+    runner.lifecycle.note(f"reused from the history: {text}")
+    return reused
 
 
-def _has_enough(line: HistoryLine | None, units: Sequence[Unit]) -> bool:
-    return line is not None and line.trials >= len(units)
+def _find_obstacle(line: HistoryLine | None, units: Sequence[Unit], settings: RunSettings) -> str:
+    """Why the newest line of these days cannot stand for a pair; "" where it may."""
+    if line is None:
+        return f"without a run in the last {settings.reuse.days} days"
+    if not line.fingerprint:
+        return _say_unknown(units[0].agent, settings)
+    if not line.commit:
+        return "measured at an unknown commit"
+    return "with fewer trials there than now" if line.trials < len(units) else ""
+
+
+def _say_unknown(agent: str, settings: RunSettings) -> str:
+    if not agent_templates((agent,), settings.environ):
+        return "without a fingerprint"
+    template = template_variable(agent)
+    return f"without a fingerprint ({agent} is started by {template}, its version is not known)"
 
 
 async def _fingerprint(runner: UnitRunner, unit: Unit, version: str | None) -> str | None:
