@@ -67,32 +67,14 @@ def phrase(text: str, *, limit: int = _LONGEST, in_table: bool = False) -> str:
     """Text as prose where it holds nothing but plain words, else as a code span.
 
     Prose has letters, short numbers and the signs of a sentence: nothing that GitHub links (`@`,
-    `#`, `GH-1`, an address, a commit id) and no markup. It must not stand first on a line. What
-    plain words quote with backticks, such as a command, is code between them.
+    `#`, `GH-1`, an address, a commit id) and no markup. It must not stand first on a line.
     """
-    if len(text) <= limit and is_plain(text):
+    if len(text) <= limit and _is_plain(text):
         return text
-    words, quoted = text.split("`")[::2], text.split("`")[1::2]
-    if len(text) <= limit and _is_quoting(words, quoted):
-        spans = [code_span(one, limit=limit, in_table=in_table) for one in quoted]
-        return words[0] + "".join(map(str.__add__, spans, words[1:]))
     return code_span(text, limit=limit, in_table=in_table)
 
 
-def _is_quoting(words: list[str], quoted: list[str]) -> bool:
-    """Whether plain words come first and part the quotes: two code spans side by side were one."""
-    is_apart = len(words) == len(quoted) + 1 > 1 and all(quoted) and all(words[:-1])
-    return is_apart and is_plain(words[0].rstrip()) and all(map(_is_between, words[1:]))
-
-
-def _is_between(text: str) -> bool:
-    """Whether words that follow a code span act on nothing."""
-    words = text.lstrip(" .,;:)")
-    return not words or is_plain(words.rstrip())
-
-
-def is_plain(text: str) -> bool:
-    """Whether a text is nothing but plain words, which act nowhere."""
+def _is_plain(text: str) -> bool:
     if not _PHRASE.fullmatch(text) or _ACTS.search(text):
         return False
     return all(

@@ -19,7 +19,7 @@ from routing_action.errors import UsageError
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
 from routing_action.report.edits import build_edits
-from routing_action.report.escape import code_block, code_span, html_code, is_plain, link, phrase
+from routing_action.report.escape import code_block, code_span, html_code, link, phrase
 from routing_action.report.page import build_page
 from routing_action.report.page_rows import Values
 from routing_action.report.reasons import Name, Prose, Told
@@ -201,7 +201,8 @@ def _link(value: object, url: object) -> Markup:
 
 def _html_phrase(text: str, limit: int) -> str:
     """For a line of HTML: plain words as they are, else code."""
-    return text if len(text) <= limit and is_plain(text) else html_code(text, limit=limit)
+    is_plain = phrase(text, limit=limit) == text
+    return text if is_plain else html_code(text, limit=limit)
 
 
 def _sentence(plain: Callable[..., str], **fixed: bool) -> Callable[..., Markup]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.report.escape import code_block, code_span, phrase, printable
+from routing_action.report.escape import code_block, code_span, printable
 
 HOSTILE = [
     "`", "``", "a`b``c", "| a | b |", "@octocat", "fixes #12", "<img src=x>", "a\nb", "\u202etxt",
@@ -30,22 +30,6 @@ def test_long_and_empty_texts() -> None:
     """Cut with an ellipsis; an empty cell is a dash."""
     assert code_span("x" * 50, limit=10) == "`xxxxxxxxx…`"
     assert code_span("  ") == "–"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("give a later `until`, or remove `flaky`", "give a later `until`, or remove `flaky`"),
-        ("run `a @b | c`; then merge", "run `a @b \\| c`; then merge"),
-        ("ask @octocat for `x`", "`` ask @octocat for `x` ``"),
-        ("two `a``b`", "``` two `a``b` ```"),
-        ("an open ` end", "``an open ` end``"),
-        ("a `b` #12", "``a `b` #12``"),
-    ],
-)
-def test_what_plain_words_quote_is_code_between_them(text: str, shown: str) -> None:
-    """All of it is code where a word outside could act, or two quotes touch."""
-    assert phrase(text, in_table=True) == shown
 
 
 @given(st.text())
