@@ -161,8 +161,18 @@ def test_rerun_measures_what_is_named(
         ("writer", "/routing rerun rad", "did you mean red?"),
         ("writer", "/routing rerun --agents codes", "did you mean codex?"),
         ("writer", "/routing rerun fine --agents claude,nope", "there is no agent nope"),
-        ("writer", f"/routing rerun --trust {OLD}", "--trust names bbbbbbbbbbbb"),
+        ("writer", f"/routing rerun --trust {OLD}", "`--trust` names `bbbbbbbbbbbb`"),
         ("writer", "/routing rerrun", "Did you mean `rerun`?"),
+        (
+            "writer",
+            "/routing rerun --frob",
+            "```text\n/routing rerun --frob\n               ^\n```\n",
+        ),
+        (
+            "writer",
+            "/routing accept red",
+            "needs `--reason`: `/routing accept CASE",
+        ),
         ("writer", "/routing explain nope", "the report has no case nope"),
     ],
 )
@@ -227,7 +237,7 @@ def test_a_report_of_another_commit_is_not_what_is_measured(hub: Repository) -> 
     """Its red pairs may not be red any more."""
     hub.comments[min(hub.comments)]["body"] = MARKER.format(sha=OLD)
     say(hub, "/routing rerun")
-    assert "the report is of bbbbbbbbbbbb, and the head is aaaaaaaaaaaa" in replies(hub)[0]
+    assert "the report is of `bbbbbbbbbbbb`, and the head is `aaaaaaaaaaaa`" in replies(hub)[0]
     assert hub.dispatched == []
 
 
@@ -436,7 +446,7 @@ def test_accept_shows_a_patch_where_it_cannot_write(with_baseline: Repository) -
         ('/routing accept fine --reason "x"', "there is nothing to accept"),
         ('/routing accept nope --reason "x"', "there is no case nope"),
         (f'/routing accept red --reason "{"x" * 501}"', "the reason is too long"),
-        ("/routing accept red", "accept needs --reason"),
+        ("/routing accept red", "accept needs `--reason`"),
     ],
 )
 def test_accept_refuses_what_makes_no_sense(

@@ -272,7 +272,7 @@ def test_a_button_of_an_earlier_commit_is_refused(hub: Repository) -> None:
     """The head that the person looked at is no longer there."""
     deliver(hub, "check_run", check("rerun", run={"head_sha": OLD}))
     assert hub.dispatched == []
-    assert f"the head is now {HEAD[:12]}" in replies(hub)[0]
+    assert f"the head is now `{HEAD[:12]}`" in replies(hub)[0]
 
 
 def test_a_button_on_a_forks_pull_request_finds_it(hub: Repository) -> None:

@@ -220,7 +220,7 @@ def test_an_accept_and_then_a_rerun_commit_and_start_nothing(with_baseline: Repo
     hub = with_baseline
     assert [one.ok for one in say(hub, f"{ACCEPT}\n/routing rerun")] == [True, False]
     assert (len(hub.commits), hub.dispatched) == (1, [])
-    assert "has made the commit 000000000000" in replies(hub)[1]
+    assert "has made the commit `000000000000`" in replies(hub)[1]
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

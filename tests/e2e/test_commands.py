@@ -118,7 +118,7 @@ def test_a_fork_is_measured_at_the_commit_that_a_maintainer_trusts_alone(small: 
     small.comment_on(f"/routing rerun --trust {small.head}", "author", 501)
     small.comment_on(f"/routing rerun --trust {'b' * 40}", "writer", 502)
     assert hub.dispatched == []
-    told = ("--trust " + small.head, "for maintainers", "--trust names bbbbbbbbbbbb")
+    told = ("--trust " + small.head, "for maintainers", "`--trust` names `bbbbbbbbbbbb`")
     for words, reply in zip(told, replies(small), strict=True):
         assert words in reply
     small.comment_on(f"/routing rerun --trust {small.head}", "writer", 503)

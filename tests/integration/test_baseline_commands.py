@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -645,6 +646,23 @@ def test_check_passes_with_warnings_alone(project: Project) -> None:
     expect(project, expected_status="fail")
     code, lines, described = check(project)
     assert (code, len(lines), described["warnings"][0]["rule"]) == (0, 2, "no-reason")
+
+
+@pytest.mark.parametrize(
+    ("days", "rule"),
+    [(-1, "flaky-over"), (0, "flaky-ends-soon"), (14, "flaky-ends-soon"), (16, "")],
+)
+def test_check_warns_of_an_excuse_that_is_over_or_ends_soon(
+    project: Project, days: int, rule: str
+) -> None:
+    """Before the gate is red for it."""
+    project.write_cases(loads("one"))
+    until = (datetime.now(UTC) + timedelta(days=days)).date().isoformat()
+    flaky = {"rate": 0.7, "until": until, "reason": "two skills are alike"}
+    expect(project, expected_status="pass", flaky=flaky)
+    code, lines, described = check(project)
+    assert (code, [one["rule"] for one in described["warnings"]]) == (0, [rule] if rule else [])
+    assert not rule or until in lines[0]
 
 
 def test_an_empty_baseline_lacks_the_default_agents(project: Project) -> None:

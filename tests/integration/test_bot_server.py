@@ -276,6 +276,7 @@ def test_dead_deliveries_are_listed_shown_and_tried_again(config: Path) -> None:
         unknown = ask("bot", "deliveries", *command, *named)
         assert unknown.code == 2
         assert "bot deliveries list" in unknown.stderr
+        assert ("not dead" in unknown.stderr) == (command[0] == "retry")
     assert "no delivery is dead" in ask("bot", "deliveries", "list", *named).stderr
 
 
@@ -287,6 +288,31 @@ def test_the_manifest_asks_for_what_is_used() -> None:
     assert not any(event.startswith("installation") for event in SUBSCRIBED)
     assert made["hook_attributes"] == {"url": "https://bot.example/webhook", "active": True}
     assert made["default_permissions"]["pull_requests"] == "write"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "bot.example/webhook",
+        "http://bot.example/webhook",
+        "https://bot.example",
+        "https:///webhook",
+    ],
+)
+def test_a_manifest_needs_an_address_that_github_reaches(address: str) -> None:
+    """An App made from it would never hear of anything."""
+    outcome = ask("bot", "manifest", "--hook-url", address)
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert "https://HOST/webhook" in outcome.stderr
+
+
+def test_the_doctor_names_no_job(hub: Repository, config: Path) -> None:
+    """Where GitHub does not answer: there is none on a server."""
+    closed = config.with_name("closed.toml")
+    closed.write_text(config.read_text().replace(hub.api_url, "http://127.0.0.1:1"))
+    outcome = ask("bot", "doctor", "--config", str(closed))
+    assert "check DNS and proxy" in outcome.stdout
+    assert "job" not in outcome.stdout
 
 
 def test_the_doctor_finds_what_is_missing(hub: Repository, server: Server, config: Path) -> None:
@@ -301,7 +327,7 @@ def test_the_doctor_finds_what_is_missing(hub: Repository, server: Server, confi
         *["permission"] * 5, *["event"] * (len(SUBSCRIBED) - 1), "webhook"
     ]  # fmt: skip
     hub.app_rights = json.loads(
-        ask("bot", "manifest", "--hook-url", "https://x").stdout
+        ask("bot", "manifest", "--hook-url", "https://x/webhook").stdout
     )["default_permissions"]  # fmt: skip
     hub.app_events = list(SUBSCRIBED)
     hub.hook_url = server.url

@@ -61,6 +61,13 @@ def with_a_regression(own: OwnRepository) -> None:
     own.shell(f"{MEASURE} || true")
 
 
+def with_a_history(own: OwnRepository) -> None:
+    """What the batch measured was kept."""
+    ready(own)
+    (batch,) = (own.root / "tests/agent-routing/artifacts").glob("*-*")
+    own.shell(f"routing-action history --history .routing-history --add '{batch}'")
+
+
 def with_an_edited_skill(own: OwnRepository) -> None:
     """A change that can move any prompt."""
     ready(own)
@@ -72,6 +79,7 @@ PREPARE: dict[str, Callable[[OwnRepository], None]] = {
     "docs/tutorial/quick-start-action.md": fresh,
     "docs/how-to/accept-a-change.md": with_a_regression,
     "docs/how-to/measure-fewer-cases.md": with_an_edited_skill,
+    "docs/how-to/reuse-results.md": with_a_history,
 }
 
 
@@ -102,7 +110,9 @@ def test_a_page_works_as_it_stands(page: Path, tmp_path: Path) -> None:
     cwd = ROOT if any("./test.sh" in line for line in lines) else own.root
     if cwd == ROOT:
         artifacts = f" --artifacts-root '{tmp_path}/artifacts'"
-        lines = [re.sub(r"^\./test\.sh.*?(?=;|$)", rf"\g<0>{artifacts}", line) for line in lines]
+        lines = [
+            re.sub(r"^\./test\.sh(?! bot).*?(?=;|$)", rf"\g<0>{artifacts}", line) for line in lines
+        ]
     else:
         PREPARE.get(name_of(page), ready)(own)
         for step in found:

@@ -110,6 +110,9 @@ def test_only_a_batch_that_can_complete_another_is_offered(
         f"  routing-action compare --results {ARTIFACTS}/whole --results {ARTIFACTS}/rerun"
     )
     assert "2 OK" in project.call(*shlex.split(command)[1:]).stdout
+    judging = ("--confirm", "auto", "--false-alarm", "0.05")
+    *_, again = project.call("compare", *judging).stderr.splitlines()
+    assert again == f"{command} {shlex.join(judging)}"
 
 
 @pytest.mark.parametrize(

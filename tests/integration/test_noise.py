@@ -62,13 +62,14 @@ def test_noise_says_what_each_setting_does_and_which_one_to_use(project: Project
     )
     assert [re.split(r"  +", line)[0] for line in lines[1:6]] == [
         "setting",
-        "--confirm auto (in use)",
+        "--confirm auto (asked for)",
         "one trial",
         "--confirm 2",
         "--confirm auto --false-alarm 0.05",
     ]
     assert re.search(r"^one trial +2\d\.\d% .* 50% / 50% +90% / 90% +0\.0 +0\.00 USD$", lines[3])
-    assert lines[-1] == "red without a cause in at most 0.01 of changes: use --confirm auto"
+    assert lines[-1] == "red without a cause in at most 1% of changes: use --confirm auto"
+    assert "of the typical pair / of the worst one, claude:weak (24 of 30)" in done.stdout
     assert "of 200 draws of the pairs' rates (seed 1)" in done.stdout
 
 

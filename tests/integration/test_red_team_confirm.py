@@ -75,13 +75,16 @@ def test_a_known_flaky_pair_is_listed_until_its_date(tmp_path: Path) -> None:
     change.propose({"README.md": "x"})
     found = change.check()
     assert (found.row("deploy")["kind"], found.conclusion) == ("EXPIRED", "failure")
-    assert found.delta["reasons"] == ["1 flaky entry past its date"]
+    assert found.delta["reasons"] == ["1 flaky entry is past its date"]
     renewed = json.dumps({**BASELINE, "deploy": {"claude": {**entry, "flaky": FLAKY}}}, indent=2)
     again = PullRequest(tmp_path / "again", base)
     again.propose({"provider-baseline.json": renewed})
     found = again.check()
     assert (found.row("deploy")["kind"], found.conclusion) == ("OK", "success")
-    assert any(note.startswith("declared flaky, which counts") for note in found.delta["notes"])
+    assert any(
+        note.startswith("declared flaky until 2026-01-31 (over): deploy on claude (")
+        for note in found.delta["notes"]
+    )
 
 
 @pytest.mark.parametrize(("name", "value"), [("false_alarm", "2"), ("detect", "a quarter")])

@@ -51,8 +51,17 @@ def test_the_container_is_not_root_and_tells_its_health() -> None:
     text = read("Containerfile")
     assert re.search(r"^USER (?!0|root)", text, re.MULTILINE)
     assert "/readyz" in text.partition("HEALTHCHECK")[2]
+    kept = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     for source in re.findall(r"^COPY (\S+)", text, re.MULTILINE):
         assert (ROOT / source).exists()
+        assert f"!{source}" in kept
+
+
+def test_secrets_stay_out_of_commits() -> None:
+    """Where the guides put them in a clone."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    for path in ("/deploy/secrets/", "/deploy/.env", "/bot.toml", "*.pem", "/webhook-secret"):
+        assert path in ignored
 
 
 @pytest.mark.slow

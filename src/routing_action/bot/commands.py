@@ -147,7 +147,7 @@ def _parse_words(line: Line, words: Sequence[Word]) -> Command:
         if word.name:
             name, value = _read_option(grammar, verb, word, rest)
             if name in given:
-                raise _MistakeError(word.column, f"{word.text} is given twice")
+                raise _MistakeError(word.column, f"`--{word.name}` is given twice")
             given[name] = value
         else:
             cases.append(word)
@@ -185,18 +185,18 @@ def _read_option(
         raise _MistakeError(word.column, cause, f"--{nearest}" if nearest else "")
     value = next(rest, None)
     if value is None or value.name:
-        raise _MistakeError(word.column, f"--{word.name} needs a value")
+        raise _MistakeError(word.column, f"`--{word.name}` needs a value")
     name = grammar.options[word.name]
     if name == "agents":
         return name, tuple(dict.fromkeys(part.lower() for part in _names(value)))
     if name == "trials":
         is_number = value.text.isascii() and value.text.isdecimal()
         if not is_number or not 1 <= int(value.text[:9]) <= MOST_TRIALS:
-            raise _MistakeError(value.column, f"--trials takes a number from 1 to {MOST_TRIALS}")
+            raise _MistakeError(value.column, f"`--trials` takes a number from 1 to {MOST_TRIALS}")
     if name == "trust" and not _COMMIT.fullmatch(value.text.lower()):
-        raise _MistakeError(value.column, "--trust takes the full id of the commit")
+        raise _MistakeError(value.column, "`--trust` takes the full id of the commit")
     if not value.text.strip():
-        raise _MistakeError(value.column, f"--{word.name} is empty")
+        raise _MistakeError(value.column, f"`--{word.name}` is empty")
     return name, (value.text.lower() if name == "trust" else value.text.strip(),)
 
 
@@ -228,14 +228,14 @@ def _require(
 ) -> None:
     example = _EXAMPLES.get(verb, "")
     if len(cases) < grammar.least_cases:
-        raise _MistakeError(end, f"{verb.value} needs a case: {example}")
+        raise _MistakeError(end, f"{verb.value} needs a case: `{example}`")
     if len(cases) > grammar.most_cases:
         extra = cases[grammar.most_cases]
         cause = f"{verb.value} takes {_counted(grammar.most_cases)}, not {extra.text[:40]!r} too"
         raise _MistakeError(extra.column, cause)
     for name in grammar.needed:
         if name not in given:
-            raise _MistakeError(end, f"{verb.value} needs --{name}: {example}")
+            raise _MistakeError(end, f"{verb.value} needs `--{name}`: `{example}`")
 
 
 def _counted(most: int) -> str:

@@ -19,7 +19,7 @@ from routing_action.bot.runs import cancel, show_status
 from routing_action.bot.work import Answer, Handler, Settings, Work, refuse
 from routing_action.errors import RoutingActionError
 from routing_action.github.context import Context
-from routing_action.github.failures import asking
+from routing_action.github.failures import LATER, asking
 from routing_action.github.people import fetch_permission
 from routing_action.github.proposals import find_parent
 from routing_action.github.pull_request import fetch_push_time
@@ -140,7 +140,8 @@ class _Desk:
         try:
             answer = self._find_answer(found, is_again=reply.is_again)
         except RoutingActionError as error:
-            answer = refuse(error.cause, error.remedy)
+            is_job = error.remedy == LATER  # a comment has none
+            answer = refuse(error.cause, "write it again later" if is_job else error.remedy)
         self._tip = answer.tip or self._tip
         self._has_started |= answer.has_started
         reply.finish(render_reply(answer.template, answer.width, command=name, **answer.values))
@@ -148,7 +149,8 @@ class _Desk:
 
     def _find_answer(self, found: Command | Mistake, *, is_again: bool) -> Answer:
         if isinstance(found, Mistake):
-            values = {"mistake": found, "pointer": " " * (found.column - 1) + "^"}
+            shown = f"{found.text}\n{' ' * (found.column - 1)}^"
+            values = {"mistake": found, "shown": shown}
             return Answer("mistake", values, ok=False)
         login = self._event.comment.user.login if self._event.comment.user else ""
         is_author = login.casefold() == (self._pull.user.login or "").casefold()

@@ -61,7 +61,7 @@ def _check_head(work: Work) -> Answer | None:
             "wait for its report, and write the command again",
         )
     if trust and trust != head:
-        return refuse(f"--trust names {trust[:12]}, and the head is {head[:12]}")
+        return refuse(f"`--trust` names {trust[:12]}, and the head is {head[:12]}")
     if work.is_fork and not trust:
         return refuse(
             "this change comes from a fork, and would run with the agents' keys",

@@ -38,7 +38,5 @@ def find_refusal(verb: Verb, role: Role, *, is_forks_author: bool) -> str:
     if needed is Role.READ:
         return "you cannot read this repository"
     if is_forks_author:
-        return (
-            f"`{verb.value}` is for maintainers: the author of a fork's pull request cannot give it"
-        )
-    return f"`{verb.value}` needs the right to write to this repository, which you do not have"
+        return f"{verb.value} is for maintainers, not for the author of a fork's pull request"
+    return f"{verb.value} needs the right to write to this repository, which you do not have"

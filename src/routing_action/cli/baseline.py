@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,11 @@ def check(
     path = baseline_file or find_baseline_file(Path.cwd())
     entries, document = read_baseline(path)
     checked = BaselineToCheck(
-        from_here(path), entries, entry_lines(document), tuple(known_agents().providers)
+        from_here(path),
+        entries,
+        entry_lines(document),
+        tuple(known_agents().providers),
+        datetime.now(UTC).date().isoformat(),
     )
     corpus = read_cases(cases_file or find_cases_file(Path()))
     wanted = tuple(find_provider(name).name for name in split_list(agents))

@@ -55,7 +55,10 @@ for _one in COMMANDS:
 def try_payload(
     payload: Path, event: str, delta_file: Path | None, permission: str, output_format: str
 ) -> int:
-    """Show what the bot would post and start because of a webhook's PAYLOAD. Sends nothing."""
+    """Show what the bot would post and start because of a webhook's PAYLOAD. Sends nothing.
+
+    It cannot show how `accept` edits a baseline, since it reads no repository.
+    """
     # PyGithub is slow to import.
     from routing_action.bot.handle import handle_comment  # noqa: PLC0415
     from routing_action.bot.last_report import LastReport  # noqa: PLC0415

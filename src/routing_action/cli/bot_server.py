@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import time
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from routing_action.bot.server.queue.sql_queue import SqlQueue
     from routing_action.bot.server.settings import ServerSettings
 
+_HOOK_URL = re.compile(r"https://[^\s/?#@]+/webhook")
 _STATES = ("dead", "waiting", "taken", "done")
 
 
@@ -56,7 +58,14 @@ def _not_installed(error: ModuleNotFoundError) -> UsageError:
 def serve(config_file: Path | None) -> int:
     """Take GitHub's webhooks, and answer comments and buttons, until SIGTERM or SIGINT.
 
-    Logs are lines of JSON on stderr. /healthz, /readyz and /metrics are on the same port.
+    Logs are lines of JSON on stderr. /healthz (it runs), /readyz (the queue can be written) and
+    /metrics are on the same port. A delivery is tried 6 times within about 10 minutes; then it is
+    dead.
+
+    Metrics: routing_bot_deliveries_total by result (kept, ignored, rejected, failed),
+    routing_bot_handling_seconds by event and result (done, again, dead),
+    routing_bot_queue_deliveries by state (waiting, taken, dead), routing_bot_queue_age_seconds,
+    routing_bot_api_requests_left by installation.
     """
     settings = _read(config_file)
     try:
@@ -112,7 +121,10 @@ def show(delivery_id: str, config_file: Path | None) -> int:
     kept = queue.show(delivery_id)
     queue.close()
     if kept is None:
-        raise _unknown(delivery_id)
+        raise UsageError(
+            f"there is no such delivery: {delivery_id!r}",
+            remedy="list them with `routing-action bot deliveries list --state STATE`",
+        )
     body = kept.delivery.body
     found = {**_describe(kept), "payload": json.loads(body) if body else None}
     click.echo(json.dumps(found, indent=2))
@@ -163,6 +175,11 @@ def manifest(hook_url: str, name: str, url: str) -> int:
     """Print the manifest that GitHub makes the App from: exactly what the bot uses, as JSON."""
     from routing_action.bot.server.setup import make_manifest  # noqa: PLC0415
 
+    if not _HOOK_URL.fullmatch(hook_url):
+        raise UsageError(
+            f"--hook-url is no address of a webhook: {hook_url!r}",
+            remedy="write it as https://HOST/webhook, such as https://bot.example.com/webhook",
+        )
     click.echo(json.dumps(make_manifest(name, hook_url, url), indent=2))
     return ExitCode.PASSED
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from routing_action.cli.certainty import AUTO, read_sequential, sequential_options
 from routing_action.cli.options import (
@@ -47,6 +48,11 @@ from routing_action.results.read import read_results
 
 _MOST_LOOKED_AT = 20
 """Earlier batches that are read to complete one; each can be large."""
+
+_JUDGING = frozenset(
+    "baseline_file merge_base_of baseline_ref base_file cases_file confirm detect false_alarm "
+    "max_confirm history_folder".split()
+)
 
 
 @click.command("compare", short_help="Judge results against the baseline at the merge base.")
@@ -212,7 +218,20 @@ def _offer_to_complete(delta: Delta, results: Sequence[Path]) -> None:
         pairs = "1 pair was" if len(delta.left_out) == 1 else f"{len(delta.left_out)} pairs were"
         said = f"routing-action: {pairs} not measured; to judge together with the batch before:"
         click.echo("\n".join(wrap(said, stdout_style(os.environ).width, indent="  ")), err=True)
-        click.echo(f"  {own_program()} compare {named}", err=True)
+        click.echo(f"  {own_program()} compare {named}{_repeat_judging()}", err=True)
+
+
+def _repeat_judging() -> str:
+    """The options that said by what this comparison judges, for the next one."""
+    context, words = click.get_current_context(), ""
+    for option in context.command.params:
+        name = option.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if name in _JUDGING and is_given:
+            value = context.params[name]
+            shown = from_here(value) if isinstance(value, Path) else str(value)
+            words += f" {option.opts[0]} {shlex.quote(shown)}"
+    return words
 
 
 def _find_complement(folder: Path, left_out: Container[Pair]) -> Path | None:

@@ -27,10 +27,12 @@ from routing_action.gate.judging.noise import (
     Noise,
     Rule,
     find_typical,
+    find_worst,
     foresee,
     recommend,
 )
 from routing_action.gate.wording import count
+from routing_action.report.escape import printable
 from routing_action.results.find import find_result_files
 from routing_action.results.past.known_pairs import Known, know_from_history, know_from_results
 
@@ -60,7 +62,7 @@ _OTHERS = (
     type=Confirm(),
     default=AUTO,
     show_default=True,
-    help="The setting in use, as `run` takes it.",
+    help="The setting to look at, as `run` takes it.",
 )
 @sequential_options
 @click.option(
@@ -87,8 +89,8 @@ def command(
 ) -> int | None:
     """Show how often the gate is red without a cause, what it catches, and what that costs.
 
-    For the setting in use and for three others, by how often each pair passed: in the history, or
-    in several batches of the same commit. Starts nothing.
+    For the setting that is asked for and for three others, by how often each pair passed: in the
+    history, or in several batches of the same commit. Starts nothing.
     """
     if context.invoked_subcommand is not None:
         return None
@@ -180,18 +182,28 @@ def _lines(
     unknown = f"; nothing is known of {count(strange, 'pair')}" if strange else ""
     known = f"{count(trials, 'trial')} known, {find_typical(pairs)} of a pair at the median"
     choice = f"use {best.rule}" if best else "none of these settings; lower --false-alarm"
+    falls = "falls to: how often one look finds that, of the typical pair / of the worst one"
     return [
         f"{count(len(pairs), 'pair')} expected to pass; {known}{unknown}",
         *table,
-        "falls to: how often one look finds that, of the typical pair / of the worst one",
+        f"{falls}, {_name_worst(pairs)}",
         "extra: trials, and US dollars where costs are known, on top of one trial of each pair",
         f"sums are exact; the interval is of {DRAWS} draws of the pairs' rates (seed {SEED})",
-        f"red without a cause in at most {wanted:.2g} of changes: {choice}",
+        "its upper end can be above --false-alarm, which holds on average over these rates",
+        f"red without a cause in at most {wanted * 100:.2g}% of changes: {choice}",
     ]
 
 
+def _name_worst(pairs: Sequence[KnownPair]) -> str:
+    worst = find_worst(pairs)
+    known = f"{worst.record.passes} of {worst.record.trials}"
+    if worst.declared is not None:
+        known = f"declared to pass {worst.declared:.0%}"
+    return printable(f"{worst.pair[1]}:{worst.pair[0]} ({known})")
+
+
 def _cells(noise: Noise, number: int) -> tuple[str, ...]:
-    used = " (in use)" if number == 0 else ""
+    used = " (asked for)" if number == 0 else ""
     cost = "-" if noise.cost_usd is None else f"{noise.cost_usd:.2f} USD"
     return (
         f"{noise.rule}{used}",

@@ -24,6 +24,7 @@ from routing_action.corpus.baseline import iterate_pairs
 from routing_action.corpus.naming import fold
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.nearest import suggest
+from routing_action.files.program import own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import one_line
@@ -102,14 +103,8 @@ def read_history_option(folder: Path | None) -> History:
 
     Raises DocumentError where it cannot be read.
     """
-    if folder is None:
+    if find_history(folder) is None or folder is None:
         return History()
-    if not folder.is_dir():
-        raise DocumentError(
-            "is no folder",
-            file=str(folder),
-            remedy="name the folder that holds YYYY-MM.jsonl files",
-        )
     try:
         history = read_history(folder)
     except OSError as error:
@@ -121,6 +116,18 @@ def read_history_option(folder: Path | None) -> History:
             err=True,
         )
     return history
+
+
+def find_history(folder: Path | None) -> Path | None:
+    """The folder that --history names, None without one; DocumentError where there is none."""
+    if folder is not None and not folder.is_dir():
+        raise DocumentError(
+            "is no folder",
+            file=str(folder),
+            remedy="name the folder that holds YYYY-MM.jsonl files; "
+            f"`{own_program()} history --history DIR --add BATCH` makes one",
+        )
+    return folder
 
 
 def delta_option(command: Command) -> Command:

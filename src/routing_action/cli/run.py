@@ -13,6 +13,7 @@ from routing_action.agents.discovery import all_providers
 from routing_action.cli.certainty import AUTO, read_sequential
 from routing_action.cli.options import (
     choose_agents,
+    find_history,
     known_agents,
     parse_pairs,
     seed_for,
@@ -117,7 +118,7 @@ def _settings(given: Given) -> RunSettings:
         provider_models=parse_pairs(given["provider_models"], "--provider-model"),
         count_subagents=given["subagent_loads"] == "count",
         stop_early=given["stop_early"],
-        history=given["history_folder"],
+        history=find_history(given["history_folder"]),
         reuse=Reuse(given["reuse"], given["reuse_days"], given["reuse_check"]),
         confirm=_confirming(given),
         fail_on_infra=given["fail_on_infra"],

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +31,9 @@ from routing_action.gate.baselines import (
     has_baseline,
     read_baseline,
 )
+from routing_action.gate.judging.settle import weigh_run
 from routing_action.git.credentials import find_credentials
+from routing_action.report.terminal.alone import UNPROVEN
 from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
@@ -158,6 +161,11 @@ def show_batch(
     then said by the comparison. Where nobody reads stdout any more the outcome stands in the
     folder all the same.
     """
+    chances = weigh_run(batch.results, Path(corpus.file).parent)
+    excused = {one for one, found in chances.items() if found.finding in UNPROVEN}
+    if batch.exit_code is ExitCode.GATE_FAILED and excused:
+        judged = judge_run(batch.results, batch.results.options.fail_on_infra, excused=excused)
+        batch = replace(batch, exit_code=judged[0], reason=judged[1])
     if batch_file is not None:
         write_atomically(batch_file, f"{batch.folder.path}\n")
     if as_json:
@@ -170,6 +178,7 @@ def show_batch(
             artifacts=from_here(batch.folder.path),
             style=stdout_style(environ),
             corpus=corpus,
+            chances=chances,
             is_compared=batch_file is not None and _is_comparable(batch, corpus),
         )
         if batch_file is None and _is_comparable(batch, corpus) and not is_ci(environ):

@@ -22,6 +22,9 @@ DEFAULT_MAX_CONFIRM = 8
 MISS = 0.2
 """Where trials are so much likelier for an unchanged pair, they speak for one (Wald's beta)."""
 
+SURPRISING = 0.05
+"""What an unchanged pair does more seldom is a surprise, though no proof."""
+
 _LEAST_TRIALS = 2
 """No single trial proves anything, however good the record is; nor do fewer fails than passes."""
 _LEAST_RATE = 0.5

@@ -6,6 +6,7 @@ import itertools
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from routing_action.corpus.baseline import Baseline, BaselineEntry, Pair, Status, iterate_pairs
 from routing_action.corpus.cases_file import Corpus
@@ -13,6 +14,7 @@ from routing_action.corpus.naming import fold
 from routing_action.files.nearest import find_nearest
 from routing_action.files.program import own_program
 
+_SOON_DAYS = 14
 ERROR = "error"
 WARNING = "warning"
 
@@ -32,12 +34,16 @@ class BaselineFinding:
 
 @dataclass(frozen=True, slots=True)
 class BaselineToCheck:
-    """A baseline that was read, the line of each entry, and the names of its world."""
+    """A baseline that was read, the line of each entry, and the names of its world.
+
+    `today` (YYYY-MM-DD) tells what is over, "" where nothing ends.
+    """
 
     file: str
     entries: Baseline
     lines: Mapping[Pair, int]
     known_providers: Collection[str]
+    today: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def check_baseline(
             WARNING, rule, *pair, checked.file, checked.lines[pair], f"{_label(pair)}: {message}"
         )
         for pair, entry in iterate_pairs(checked.entries)
-        for rule, message in _unexplained(entry)
+        for rule, message in (*_unexplained(entry), *_ending(entry, checked.today))
     ]
     found += _report_strangers(checked, strangers)
     found.sort(key=lambda one: (one.line, one.severity))
@@ -124,6 +130,17 @@ def _unexplained(entry: BaselineEntry) -> Iterator[tuple[str, str]]:
     if entry.expected_status is not Status.PASS:
         status = entry.expected_status.value
         yield "no-reason", f"{status} is expected without a reason; say why, for reviewers"
+
+
+def _ending(entry: BaselineEntry, today: str) -> Iterator[tuple[str, str]]:
+    """Whether an excuse is over, or so soon that it is to be renewed now."""
+    if entry.flaky is None or not today:
+        return
+    until, what = entry.flaky.until, "give a later `until`, or remove `flaky`"
+    if today > until:
+        yield "flaky-over", f"flaky ended {until}, so the pair is red; {what}"
+    elif (date.fromisoformat(today) + timedelta(days=_SOON_DAYS)).isoformat() >= until:
+        yield "flaky-ends-soon", f"flaky ends {until}, after which the pair is red; {what}"
 
 
 def _missing(

@@ -138,7 +138,7 @@ def judge(
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
     settled = settle_test(asked.policy, asked.past, batches)
-    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential)
+    flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential, now.date().isoformat())
     named = _name_files(asked, request.path, corpus, batches)
     since = asked.since if asked.baseline_ref else ""
     batches, unproven = drop_unproven(
@@ -176,7 +176,7 @@ def judge(
         records=sum_recent(settled.past),
     )
     added = {
-        "notes": (*delta.notes, *settled.notes, *flaky, *damaged),
+        "notes": (*settled.notes, *delta.notes, *flaky, *damaged),
         "measured_with": (*delta.measured_with, *describe_reused(batches)),
     }
     delta = add_past_runs(delta.model_copy(update=added), settled.past.lines)

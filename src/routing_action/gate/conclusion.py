@@ -66,7 +66,7 @@ _NOUNS = {
     DeltaKind.UNDECLARED: ("pair has no baseline entry", "pairs have no baseline entry"),
     DeltaKind.REMOVED: ("pair was removed only in part", "pairs were removed only in part"),
     DeltaKind.REGRESSION: ("regression", "regressions"),
-    DeltaKind.EXPIRED: ("flaky entry past its date", "flaky entries past their dates"),
+    DeltaKind.EXPIRED: ("flaky entry is past its date", "flaky entries are past their dates"),
     DeltaKind.CASE_EDITED: (
         "edited case does not pass as it was",
         "edited cases do not pass as they were",

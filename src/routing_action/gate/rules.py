@@ -218,10 +218,7 @@ _FINDINGS = {
 }
 _COMES_TO = {Finding.WORSE: Status.FAIL, Finding.SAME: Status.PASS}
 _WEIGHED = (DeltaKind.REGRESSION, DeltaKind.NOT_PROVEN, DeltaKind.OK)
-_EXPIRED = (
-    "its baseline entry was flaky until {}, which is over; measure it, then give it a later "
-    "`until`, or remove `flaky`"
-)
+_EXPIRED = "its flaky entry ended {}"
 _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 """The words that an edit of the case may have brought about."""
 

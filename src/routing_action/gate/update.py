@@ -239,6 +239,8 @@ def _change(old: BaselineEntry, new: BaselineEntry) -> str:
         parts.append(f"{old.expected_status.value} -> {new.expected_status.value}")
     if old.allow_timeout is not new.allow_timeout:
         parts.append("allow_timeout -> true")
+    if old.flaky and not new.flaky:
+        parts.append("flaky removed")
     if new.reason and old.reason != new.reason:
         parts.append(f'reason "{new.reason}"')
     return ", ".join(parts)

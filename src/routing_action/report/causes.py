@@ -44,6 +44,8 @@ def find_shared_cause(delta: Delta, row: DeltaEntry) -> str:
     Each red row that was measured, and each flaky one, has a story of its own, but where one skill
     that the change edits took several prompts, or an agent was out of time.
     """
+    if row.kind is DeltaKind.EXPIRED:
+        return ""
     if skill := find_edited_taker(delta, row):
         told = (row.kind, str(row.accepted), describe_trials(row), *row.not_alike)
         return "\n".join(("taken by", skill.name, *told))
@@ -87,7 +89,7 @@ def _own_cause(row: DeltaEntry) -> tuple[str, ...]:
 def find_edited_taker(delta: Delta, row: DeltaEntry) -> DeltaSkill | None:
     """The one skill that took the prompt, where the change writes or edits its description."""
     takers = list_takers(row)
-    doubts = row.flaky or row.timed_out or row.red_before
+    doubts = row.flaky or row.timed_out or row.red_before or row.kind is DeltaKind.EXPIRED
     if not row.gates or row.got is not Status.FAIL or doubts or len(takers) != 1:
         return None
     skill = find_skill(delta, row.agent, takers[0])

@@ -17,6 +17,7 @@ _WORDS = re.compile(r"[A-Za-z0-9_.]+")
 _PLAIN_WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*|[0-9]{1,6}(?:\.[0-9]{1,4})?")
 _LIKE_A_COMMIT = re.compile(r"[a-fA-F]{7,64}")
 _ACTS = re.compile(r"^[ \d)(:,;/-]*$|^[ -]|^\d+\)|  |:[^ ]|//|[A-Za-z]-\d")
+_NAMES = re.compile(r"(`[^`]+`|\b[0-9a-f]{7,64}\b)")
 _OWN_URL = re.compile(r"https?://[A-Za-z0-9](?:[A-Za-z0-9._~:/?#@!$&+,;=-]|%[0-9A-Fa-f]{2})*")
 
 
@@ -72,6 +73,26 @@ def phrase(text: str, *, limit: int = _LONGEST, in_table: bool = False) -> str:
     if len(text) <= limit and _is_plain(text):
         return text
     return code_span(text, limit=limit, in_table=in_table)
+
+
+def sentence_with_names(text: str, *, limit: int = _LONGEST) -> str:
+    """A sentence in which what stands in backticks, and a commit's id, is a code span of its own.
+
+    What is between them is a `phrase`, so all of it is inert; it must not stand first on a line.
+    """
+    told = ""
+    for place, part in enumerate(_NAMES.split(cut(text, limit))):
+        inner = part.strip(" ")
+        if place % 2:
+            piece = code_span(part.strip("`"), limit=limit)
+        elif inner and (not told or inner not in ",.;:"):
+            before, after = part[:1] == " ", part[-1:] == " "
+            piece = " " * before + phrase(inner, limit=limit) + " " * after
+        else:
+            piece = part[:2]  # a sign between two names
+        # Side by side, two spans would be one.
+        told += " " * (told.endswith("`") and piece.startswith("`")) + piece
+    return told.strip(" ")
 
 
 def _is_plain(text: str) -> bool:

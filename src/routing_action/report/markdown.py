@@ -19,7 +19,14 @@ from routing_action.errors import UsageError
 from routing_action.gate.model import Delta
 from routing_action.github.publication import RunLinks
 from routing_action.report.edits import build_edits
-from routing_action.report.escape import code_block, code_span, html_code, link, phrase
+from routing_action.report.escape import (
+    code_block,
+    code_span,
+    html_code,
+    link,
+    phrase,
+    sentence_with_names,
+)
 from routing_action.report.page import build_page
 from routing_action.report.page_rows import Values
 from routing_action.report.reasons import Name, Prose, Told
@@ -231,6 +238,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "span": _escaping(code_span),
     "cell": _escaping(code_span, in_table=True),
     "words": _escaping(phrase),
+    "named": _escaping(sentence_with_names),
     "cell_words": _escaping(phrase, in_table=True),
     "html": _escaping(html_code),
     "sentence": _sentence(phrase),

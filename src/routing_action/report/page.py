@@ -16,7 +16,7 @@ from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import format_duration
 from routing_action.github.publication import RunLinks
-from routing_action.report.page_rows import Values, build_rows, find_mark
+from routing_action.report.page_rows import Values, build_rows, find_mark, find_word_url
 from routing_action.report.reasons import Told
 from routing_action.report.steps import accept_command, join_rows, rerun_commands
 from routing_action.report.view import (
@@ -82,8 +82,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
 def _counts(delta: Delta, place: RunLinks) -> Iterator[Values]:
     """How many pairs have a word of the delta, and where that word is explained."""
     for kind, word, number in count_kinds(delta):
-        url = place.docs_page(f"reference/delta-words.md#{kind.value.lower().replace(' ', '-')}")
-        yield {"kind": word, "number": number, "url": url}
+        yield {"kind": word, "number": number, "url": find_word_url(kind, place)}
 
 
 def _left_out(delta: Delta) -> Iterator[Values]:
@@ -143,7 +142,7 @@ def _baseline(delta: Delta, place: RunLinks) -> Values:
 def _facts(delta: Delta, agent: str, place: RunLinks) -> Values:
     """What an agent was measured with, and the commands for its red pairs: repeat, accept."""
     red = [row for row in delta.rows if row.gates and row.agent == agent]
-    again = [row for row in red if row.kind is not DeltaKind.REMOVED]
+    again = [row for row in red if row.kind not in (DeltaKind.REMOVED, DeltaKind.EXPIRED)]
     accepted = [row for row in red if accept_command(row)]
     command = delta.run_commands.get(agent, "")
     return {

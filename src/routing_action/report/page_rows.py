@@ -120,7 +120,13 @@ def _row(
         "past": list(_past(group)),
         "url": place.file_url(delta.cases_file, row.line),
         "docs_url": _docs_url(row, place),
+        "word_url": find_word_url(find_word(row), place),
     }
+
+
+def find_word_url(kind: DeltaKind, place: RunLinks) -> str:
+    """Where a word of the delta is explained."""
+    return place.docs_page(f"reference/delta-words.md#{kind.value.lower().replace(' ', '-')}")
 
 
 def _past(group: Sequence[DeltaEntry]) -> Iterator[Values]:
@@ -151,11 +157,15 @@ def _commands(delta: Delta, group: Sequence[DeltaEntry], place: RunLinks) -> Val
     return {
         "fix": Told(fix),
         "remedy": say(fix),
-        "rerun": rerun_commands(delta, group) if row.got or row.kind in _LOST else "",
+        "rerun": rerun_commands(delta, group) if _helps_to_rerun(row) else "",
         "accept": accept_rows(delta, group, place=place),
         "acceptance": describe_acceptance(delta, row),
         "declaration": _merge(entries),
     }
+
+
+def _helps_to_rerun(row: DeltaEntry) -> bool:
+    return row.kind is not DeltaKind.EXPIRED and bool(row.got or row.kind in _LOST)
 
 
 def _changes(delta: Delta, row: DeltaEntry) -> Iterator[Values]:

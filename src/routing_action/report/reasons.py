@@ -99,6 +99,8 @@ def find_skill(delta: Delta, agent: str, token: str) -> DeltaSkill | None:
 def describe_cause(row: DeltaEntry) -> Sentence:
     """What was wanted and what came instead, or what else happened."""
     wanted = list_wanted(row)
+    if row.kind is DeltaKind.EXPIRED:
+        return (Prose(cut(row.why, _LONGEST_PROSE)), f"; this run: {_count_passed(row)}")
     if row.got is Status.INFRA_ERROR:
         kind = (": ", Name(cut(row.failure_kind, _LONGEST_NAME))) if row.failure_kind else ()
         return ("could not be measured", *kind)
@@ -114,6 +116,12 @@ def describe_cause(row: DeltaEntry) -> Sentence:
     if row.kind is DeltaKind.IMPROVEMENT:
         return ("passes now", ", which this change locks in" if row.accepted else ": lock it in")
     return (Prose(cut(row.why, _LONGEST_PROSE)),)
+
+
+def _count_passed(row: DeltaEntry) -> str:
+    trials = row.trials or 0
+    measured = trials if row.measured is None else row.measured
+    return f"{row.passed or 0} of {measured} passed" if measured else "not measured"
 
 
 def _name_loaded(row: DeltaEntry) -> Sentence:
@@ -139,6 +147,12 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
     """
     if trials := describe_trials(row):
         yield (trials,)
+    if row.kind is DeltaKind.NOT_PROVEN:
+        yield ("you may merge; a smaller fall is possible, so watch its history",)
+    if row.kind is DeltaKind.REGRESSION and row.history and row.chance is None:
+        passes, trials = (sum(numbers) for numbers in zip(*row.history, strict=True))
+        again = "run with --confirm auto and this --history to tell a fall from chance"
+        yield (f"before: {passes} of {trials}; {again}",)
     if row.was_red:
         yield ("red before: ", describe_before(row))
     if row.kind is DeltaKind.REGRESSION and passing:
@@ -158,7 +172,8 @@ def describe_trials(row: DeltaEntry) -> str:
     measured = trials if row.measured is None else row.measured
     lost = f", {trials - measured} not measured" if trials > measured else ""
     is_measured = row.got in (Status.PASS, Status.FAIL) and measured
-    if not is_measured or (row.got is Status.PASS and trials == 1):
+    is_said = row.kind is DeltaKind.EXPIRED
+    if is_said or not is_measured or (row.got is Status.PASS and trials == 1):
         return ""
     if row.chance is not None:
         return f"{describe_chance(row.chance)}{lost}"

@@ -106,6 +106,8 @@ def build_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -
     """
     if row.kind is DeltaKind.CASE_EDITED and row.gates:
         return (RESTORE,)
+    if row.kind is DeltaKind.EXPIRED:
+        return _renew(delta, group or (row,))
     if row.accepted and row.gates:
         return _tell_acceptance(delta, row)
     if row.timed_out and row.got is Status.FAIL and not row.disallowed_hits:
@@ -121,6 +123,14 @@ def build_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -
         return _sign_in(names, row.error or "")
     text = find_remedy(row.failure_kind, row.error)
     return sentence or ((text,) if text else ())
+
+
+def _renew(delta: Delta, group: Sequence[DeltaEntry]) -> Sentence:
+    """What ends an excuse that is over; no result does."""
+    pairs = join(((Name(f"{one.case_id} › {one.agent}"),) for one in group), " and ")
+    what = (" a later ", Name("flaky.until"), ", or remove ", Name("flaky"))
+    again = "; running again does not help"
+    return ("in ", Name(delta.baseline.path), " give ", *pairs, *what, again)
 
 
 def _credentials(agent: str) -> tuple[str, ...]:

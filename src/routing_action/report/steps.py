@@ -47,7 +47,7 @@ def list_steps(
         return
     if fix := find_fix(delta, row, rows):
         yield "fix", fix
-    if row.got is not None:
+    if row.got is not None and row.kind is not DeltaKind.EXPIRED:
         yield "rerun", rerun_commands(delta, rows)
     if accept:
         yield "accept", accept
@@ -133,11 +133,12 @@ def accept_command(row: DeltaEntry, results: str = "", place: RunLinks | None = 
 
     `results` is where the results are, else the `place` says it, which can be a workflow run.
 
-    "" where that would not help: an entry that was removed is to be put back as it was, what
+    "" where that would not help: an entry that was removed is to be put back as it was, one that
+    is past its date is to be edited, what
     could not be measured is to be measured, and what the change accepts need not be again. Nor is
     anything lowered whose case is not named.
     """
-    is_for_other = row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED)
+    is_for_other = row.kind in (DeltaKind.REMOVED, DeltaKind.CASE_EDITED, DeltaKind.EXPIRED)
     if is_for_other or row.accepted or not can_accept(row):
         return ""
     cases = f"--cases {shlex.quote(row.case_id)} " if row.case_id else ""

@@ -173,6 +173,8 @@ def is_probably_noise(delta: Delta, row: DeltaEntry) -> bool:
         return False
     if row.chance is not None and row.chance.finding == "worse":
         return False
+    if " --confirm auto" in delta.run_commands.get(row.agent, ""):
+        return False  # it ran, and runs again, as often as tells that
     return row.flaky or ((row.trials or 1) < _SURE and not _is_touched(delta, row))
 
 

@@ -17,6 +17,7 @@ from routing_action.gate.wording import count
 
 _BLAMED = (
     DeltaKind.REGRESSION,
+    DeltaKind.EXPIRED,
     DeltaKind.CASE_EDITED,
     DeltaKind.NEW,
     DeltaKind.UNDECLARED,
@@ -154,7 +155,7 @@ def find_agents(delta: Delta) -> tuple[str, ...]:
 
 def is_worth_a_look(row: DeltaEntry) -> bool:
     """False where a pair is as expected and nothing about it is in doubt."""
-    doubts = (row.flaky, row.not_alike, row.was_red, row.stale)
+    doubts = (row.flaky, row.chance, row.not_alike, row.was_red, row.stale)
     return row.kind is not DeltaKind.OK or any(doubts)
 
 

@@ -17,6 +17,11 @@ from routing_action.corpus.units import (
     DEFAULT_THROTTLE_RETRIES,
     DEFAULT_TIMEOUT_SECONDS,
 )
+from routing_action.evidence.chance_sequence import (
+    DEFAULT_DETECT,
+    DEFAULT_FALSE_ALARM,
+    DEFAULT_MAX_CONFIRM,
+)
 from routing_action.files.plain_files import read_head
 from routing_action.files.program import NAME, own_program
 from routing_action.results.model import Options
@@ -71,6 +76,7 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
         "--timeout-seconds": _unless(seconds, DEFAULT_TIMEOUT_SECONDS),
         "--idle-timeout-seconds": options.idle_timeout_seconds,
         "--trials": _unless(options.trials, 1),
+        **_confirm(options),
         "--subagent-loads": options.subagent_loads if options.subagent_loads != "count" else None,
         "--enable-log-scan": scans_logs is True,
         "--disable-log-scan": scans_logs is False,
@@ -87,6 +93,21 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
         elif value is not None and value is not False:
             words += (name, value if isinstance(value, str) else f"{value:.15g}")
     return " ".join((program, *map(shlex.quote, words)))
+
+
+def _confirm(options: Options) -> dict[str, str | float | None]:
+    """The test of `--confirm`; a workflow's own history lies where no reader has one."""
+    if options.confirm != "auto":
+        return {"--confirm": _unless(options.confirm, 0)}
+    folder = options.history or ""
+    is_here = folder and not (options.matrix_key and PurePath(folder).is_absolute())
+    return {
+        "--confirm": options.confirm,
+        "--detect": _unless(options.detect, DEFAULT_DETECT),
+        "--false-alarm": _unless(options.false_alarm, DEFAULT_FALSE_ALARM),
+        "--max-confirm": _unless(options.max_confirm, DEFAULT_MAX_CONFIRM),
+        "--history": folder if is_here else None,
+    }
 
 
 def _unless(value: float | None, default: float) -> float | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from routing_action import __version__
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.units import Unit
 from routing_action.errors import ExitCode, HarnessError
 from routing_action.evidence.transcript import EndedBy
@@ -211,11 +211,15 @@ def _results(batch_run_id: str, options: Options, rounds: Rounds, parts: Parts) 
 
 
 def judge_run(
-    results: Results, fail_on_infra: bool, folder: Path | None = None
+    results: Results,
+    fail_on_infra: bool,
+    folder: Path | None = None,
+    excused: Collection[Pair] = (),
 ) -> tuple[ExitCode, str]:
     """The exit code of a run on its own, and the reason in a sentence.
 
-    `folder` is the batch's, where it can be continued. A batch that was interrupted is 130. Any
+    `folder` is the batch's, where it can be continued. `excused` are pairs of which it is not
+    proven that they got worse. A batch that was interrupted is 130. Any
     failed pair is 1. So is a batch of which less than half was measured, and any infra_error where
     `fail_on_infra` asks for it.
     """
@@ -223,7 +227,8 @@ def judge_run(
         cause = "interrupted: the results hold what had ended"
         hint = f"; `{resume_command(folder)}` continues it" if folder else ""
         return ExitCode.INTERRUPTED, f"{cause}{hint}"
-    failed = [pair for pair in results.pairs if pair.status is Status.FAIL]
+    fails = [pair for pair in results.pairs if pair.status is Status.FAIL]
+    failed = [pair for pair in fails if (pair.case_id, pair.agent) not in excused]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     beside = f", {_count(infra)} not measured" if infra else ""
     if failed:
@@ -232,6 +237,8 @@ def judge_run(
         return ExitCode.GATE_FAILED, f"{_count(infra)} could not be measured (--fail-on-infra)"
     if len(results.pairs) - len(infra) < MEASURED_FLOOR * len(results.pairs):
         return ExitCode.GATE_FAILED, f"{_count(infra)} of {len(results.pairs)} not measured"
+    if fails:
+        return ExitCode.PASSED, f"no pair is proven to be worse than before{beside}"
     return ExitCode.PASSED, f"every measured pair passed{beside}"
 
 

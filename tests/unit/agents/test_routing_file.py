@@ -164,6 +164,7 @@ def test_a_file_without_agents_is_fine() -> None:
          "the same in every record"),
         ({"result": {"kinds": ["r"], "each": "x", "success": "$.event"}},
          "the same in every record"),
+        ({"result": {"kinds": ["r"], "success": "a.isError"}}, "add success_is = false"),
         ({"result": {"kinds": ["r"]}}, "success: is missing, or success_pattern"),
         ({"result": {"kinds": ["r"], "success_pattern": "^ok"}}, "output: is missing"),
         ({"result": {"kinds": ["r"], "success_pattern": "(", "output": "o"}},

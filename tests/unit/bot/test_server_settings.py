@@ -101,6 +101,10 @@ def test_a_name_that_is_misspelt_gets_the_nearest(tmp_path: Path) -> None:
         ({}, "ROUTING_BOT_APP_ID: is missing"),
         ({"ROUTING_BOT_APP_ID": "x"}, "ROUTING_BOT_APP_ID"),
         ({"ROUTING_BOT_APP_ID": "1", "ROUTING_BOT_PORT": "-1"}, "ROUTING_BOT_PORT"),
+        (
+            {"ROUTING_BOT_APP_ID": "1", "ROUTING_BOT_PAGE_ADDRESS": "bot.example.com"},
+            "ROUTING_BOT_PAGE_ADDRESS: must begin with https://",
+        ),
     ],
 )
 def test_a_wrong_variable_is_named(variables: dict[str, str], words: str) -> None:

@@ -15,7 +15,7 @@ from routing_action.bot.server.queue.deliveries import Delivery, Kept, State
 from routing_action.bot.server.queue.open_queue import open_queue
 from routing_action.bot.server.queue.sql_queue import SqlQueue
 from routing_action.bot.server.worker import LEASE_SECONDS, MOST_ATTEMPTS, Workers
-from routing_action.github.failures import ApiError
+from routing_action.github.failures import LATER, ApiError
 
 
 class Clock:
@@ -93,7 +93,7 @@ def test_a_failure_is_tried_again_later_and_later_until_it_is_dead(
 
     def fail(kept: Kept) -> None:
         tried.append(clock.now)
-        raise ApiError(f"no answer, attempt {kept.attempts}", status=0)
+        raise ApiError(f"no answer, attempt {kept.attempts}", status=0, remedy=LATER)
 
     def is_dead() -> bool:
         clock.now += 1
@@ -105,7 +105,10 @@ def test_a_failure_is_tried_again_later_and_later_until_it_is_dead(
     assert all(pause >= 5 * 3**turn for turn, pause in enumerate(pauses))
     kept = queue.show("a")
     assert kept is not None
-    assert kept.error == f"ApiError: no answer, attempt {MOST_ATTEMPTS}"
+    assert kept.error == (
+        f"ApiError: no answer, attempt {MOST_ATTEMPTS}; check DNS and proxy; "
+        "let it be tried again with `routing-action bot deliveries retry ID`"
+    )
 
 
 @pytest.mark.parametrize(("status", "paused"), [(403, True), (429, True), (503, False)])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_action.report.escape import code_block, code_span, printable
+from routing_action.report.escape import code_block, code_span, printable, sentence_with_names
 
 HOSTILE = [
     "`", "``", "a`b``c", "| a | b |", "@octocat", "fixes #12", "<img src=x>", "a\nb", "\u202etxt",
@@ -40,6 +42,24 @@ def test_a_block_keeps_its_fence(text: str) -> None:
     fence = first.removesuffix("text")
     assert last == fence
     assert all(fence not in line for line in body)
+
+
+def test_a_sentence_is_no_code_span() -> None:
+    """Only its names and commits are; what is not plain stays inert."""
+    told = "the head is 0123456789ab; `/routing status` shows it"
+    assert sentence_with_names(told) == "the head is `0123456789ab`; `/routing status` shows it"
+    assert sentence_with_names("there is no case @you `a``b`") == (
+        "`there is no case @you` `a` `b`"
+    )
+
+
+@given(st.text(alphabet="`a1 @#-\n.<&"))
+def test_a_sentence_with_names_has_no_sign_outside_of_code(text: str) -> None:
+    """Whatever it quotes: what acts on GitHub stands in a code span."""
+    told = sentence_with_names(text)
+    assert "\n" not in told
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", told)
+    assert not set("`@#<&") & set(outside)
 
 
 @given(st.text())

@@ -125,6 +125,10 @@ class CallPart(Part):
     cwd: FieldPath | None = None
 
 
+_FAILED = re.compile(r"(?:^|[._])(?:is_?)?(?:error(?:ed)?|fail(?:ed|ure)?)$", re.IGNORECASE)
+"""How a field is called that is true where a call failed."""
+
+
 class ResultPart(Part):
     """Records of a tool's result; with `tools` only those of calls of these tools.
 
@@ -148,6 +152,8 @@ class ResultPart(Part):
             raise ValueError("success: is missing, or success_pattern, or failure_pattern")
         if patterns and self.output is None:
             raise ValueError("output: is missing, the path of the text that a pattern is for")
+        if self.success_is is True and _FAILED.search(self.success or ""):
+            raise ValueError(f'success: "{self.success}" tells of failures: add success_is = false')
         return self
 
 

@@ -13,15 +13,30 @@ from urllib.parse import unquote
 
 from github import Auth, GithubIntegration
 
-from routing_action.errors import UsageError
+from routing_action.errors import RoutingActionError, UsageError
 from routing_action.github.client import PAGE_SIZE, TIMEOUT_SECONDS
-from routing_action.github.failures import ApiError, asking
+from routing_action.github.failures import LATER, ApiError, asking
 
 _RENEW_SECONDS = 600.0
 """A token that ends sooner is not begun with: handling a delivery takes minutes at most."""
 _MOST_PAGES = 20
 _NEXT = re.compile(r'[?&]cursor=(?P<cursor>[^&>]+)[^>]*>;\s*rel="next"')
 _KEY = "check the App's id and private key"
+
+
+def advise(error: RoutingActionError, *, is_dead: bool = False) -> str:
+    """The remedy of an error on a server, which has no job that could be run again.
+
+    `is_dead`: the delivery that it is of is not tried again.
+    """
+    if error.remedy != LATER:
+        return error.remedy
+    check = "check DNS and proxy" if isinstance(error, ApiError) and not error.status else ""
+    if is_dead:
+        last = "let it be tried again with `routing-action bot deliveries retry ID`"
+    else:
+        last = "the server tries again by itself"
+    return "; ".join(filter(None, (check, last)))
 
 
 @dataclass(frozen=True, slots=True)

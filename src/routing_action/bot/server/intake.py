@@ -84,7 +84,8 @@ class Intake:
             raise _RefusedError(415, text)
         signature = Signature(request.headers.get("X-Hub-Signature-256", ""), self._secrets)
         if not signature.is_claimed:
-            text = "X-Hub-Signature-256 is missing: set a secret in the webhook's settings"
+            cause = "X-Hub-Signature-256 is missing or malformed"
+            text = f"{cause}: set a secret in the webhook's settings"
             raise _RefusedError(401, text)
         body = await self._receive(request, signature)
         if not signature.is_proven():
@@ -125,7 +126,9 @@ class Intake:
         event = request.headers.get("X-GitHub-Event", "")
         number = request.headers.get("X-GitHub-Delivery", "")
         if not (_EVENT.fullmatch(event) and _ID.fullmatch(number)):
-            raise _RefusedError(400, "X-GitHub-Event or X-GitHub-Delivery is missing")
+            raise _RefusedError(400, "X-GitHub-Event or X-GitHub-Delivery is missing or malformed")
+        if event == "ping":
+            return _Answer("ignored", 202, "pong")
         if event not in self._events:
             return _Answer("ignored", 202, f"{event} is not handled")
         payload = _decode(body)

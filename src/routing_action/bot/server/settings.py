@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 
 from routing_action.errors import DocumentError, UsageError
 from routing_action.files.documents import find_fault, parse_toml, read_bytes
@@ -18,11 +26,18 @@ GUIDE = "see the page how-to/run-the-bot-server.md"
 
 _MAX_BYTES = 2**16
 _MAX_SECRET_BYTES = 2**14
+_PAGE_ADDRESS = re.compile(r"(https?://[^\s/?#]+)?/?")
 
 
 def _split(value: object) -> object:
     """A variable holds several words with blanks between them."""
     return value.split() if isinstance(value, str) else value
+
+
+def _check_page_address(value: str) -> str:
+    if not _PAGE_ADDRESS.fullmatch(value):
+        raise ValueError("must begin with https:// and have no path, as https://bot.example.com")
+    return value
 
 
 class ServerSettings(BaseModel):
@@ -42,7 +57,7 @@ class ServerSettings(BaseModel):
     queue_address_file: Path | None = None
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
-    page_address: Annotated[str, Field(pattern=r"^(https?://[^\s/?#]+)?/?$")] = ""
+    page_address: Annotated[str, AfterValidator(_check_page_address)] = ""
     workers: Annotated[int, Field(ge=1, le=64)] = 8
     grace_seconds: Annotated[float, Field(ge=0, le=3600)] = 25.0
     api_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] = "https://api.github.com"

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from routing_action.bot.server.app import GitHubApp
+from routing_action.bot.server.app import GitHubApp, advise
 from routing_action.bot.server.events import EVENTS, OF_INSTALLATION
 from routing_action.bot.server.queue.open_queue import open_queue
 from routing_action.bot.server.settings import ServerSettings
@@ -62,7 +62,7 @@ def examine(settings: ServerSettings) -> Iterator[Finding]:
         found = app.identify()
         hook_url = app.read_hook_url()
     except RoutingActionError as error:
-        yield Finding("key of the App", error.cause, error.remedy)
+        yield Finding("key of the App", error.cause, advise(error))
         return
     yield Finding(f"key of the App {found.slug}")
     for name, level in PERMISSIONS.items():

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from routing_action.bot.server.app import advise
 from routing_action.bot.server.queue.deliveries import Kept, Queue
 from routing_action.errors import RoutingActionError
 from routing_action.github.failures import ApiError
@@ -136,7 +137,7 @@ class Workers:
         except Exception as error:
             word = await asyncio.to_thread(self._fail, kept, error)
             is_bug = not isinstance(error, RoutingActionError)
-            cause = "" if is_bug else f": {error}"
+            cause = "" if is_bug else f": {_say(error, word)}"
             told = {"delivery": delivery.id, "event": delivery.event, "attempt": kept.attempts}
             _log.warning("not handled (%s)%s", word, cause, exc_info=is_bug, extra=told)
             return word
@@ -152,6 +153,15 @@ class Workers:
             if error.status in _LIMITED:
                 self._queue.pause(delivery.installation, now + error.retry_after)
         again = None if kept.attempts >= MOST_ATTEMPTS else now + pause
-        told = f"{type(error).__name__}: {error}"
+        word = "dead" if again is None else "again"
+        told = f"{type(error).__name__}: {_say(error, word)}"
         self._queue.fail(delivery.id, self._name, told, now, again_at=again)
-        return "dead" if again is None else "again"
+        return word
+
+
+def _say(error: Exception, word: str) -> str:
+    """Cause and remedy for who runs the server."""
+    if not isinstance(error, RoutingActionError):
+        return str(error)
+    remedy = advise(error, is_dead=word == "dead")
+    return "; ".join(filter(None, (error.cause, remedy)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from routing_action.corpus.baseline import BaselineEntry, Flaky, Pair, Status
 from routing_action.evidence.chance import Record
-from routing_action.evidence.chance_sequence import Finding, Sequential, believe
+from routing_action.evidence.chance_sequence import SURPRISING, Finding, Sequential, believe
 from routing_action.results.measured import MeasuredPair
 
 
@@ -51,7 +51,8 @@ class Certainty:
         """What the trials say of a pair that is expected to pass; None where none failed.
 
         A trial that timed out although its entry does not allow that has failed. Where the finding
-        is open, more trials could have been run, and were not: the majority decides.
+        is open, more trials could have been run, and were not: the majority decides. What an
+        unchanged pair does often is no doubt.
         """
         if self.settings is None or entry.expected_status is not Status.PASS:
             return None
@@ -61,11 +62,15 @@ class Certainty:
         before = self.records.get(measured.pair, Record())
         stated = entry.flaky.rate if entry.flaky else None
         belief = believe(before, stated)
+        odds = belief.chance(sum(failed), len(failed))
+        finding = self.settings.judge(belief, self.pairs, failed)
+        if finding is Finding.NOT_PROVEN and odds > SURPRISING:
+            finding = Finding.SAME
         return Chance(
-            finding=self.settings.judge(belief, self.pairs, failed),
+            finding=finding,
             failed=sum(failed),
             measured=len(failed),
             before=before,
             rate=stated,
-            odds=belief.chance(sum(failed), len(failed)),
+            odds=odds,
         )

@@ -33,7 +33,7 @@ def describe_row(
         "red_in_runs": tuple(when for when in before if isinstance(when, str)),
         "stale": stale,
         "accepted": _is_accepted(row, baselines) or None,
-        "chance": _describe_chance(row.chance) if row.chance else None,
+        "chance": describe_chance(row.chance) if row.chance else None,
         **(_evidence(row.measured) if row.measured else {}),
     }
     # A field that is not given takes no memory of its own.
@@ -53,7 +53,8 @@ def describe_row(
 _EMPTY = (None, "", ())
 
 
-def _describe_chance(chance: Chance) -> DeltaChance:
+def describe_chance(chance: Chance) -> DeltaChance:
+    """The same as delta.json says it."""
     return DeltaChance(
         finding=FINDINGS[chance.finding],
         failed=chance.failed,

@@ -129,6 +129,11 @@ def _sum_caught(noise: Noise) -> float:
     return fmean(typical for typical, _ in noise.caught.values())
 
 
+def find_worst(pairs: Sequence[KnownPair]) -> KnownPair:
+    """The pair that is thought to pass most seldom."""
+    return min(pairs, key=lambda one: one.belief.rate)
+
+
 def find_typical(pairs: Sequence[KnownPair]) -> int:
     """How many trials are known of a pair, at the median."""
     return int(median(one.record.trials for one in pairs))

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from routing_action.corpus.baseline import Baseline, iterate_pairs
+from routing_action.corpus.baseline import (
+    Baseline,
+    Pair,
+    count_passing,
+    find_entry,
+    iterate_pairs,
+)
+from routing_action.errors import RoutingActionError
 from routing_action.evidence.chance_sequence import (
     DEFAULT_DETECT,
     DEFAULT_FALSE_ALARM,
     DEFAULT_MAX_CONFIRM,
     Sequential,
 )
+from routing_action.gate.baselines import find_baseline_file, has_baseline, read_baseline
 from routing_action.gate.conclusion import Policy
+from routing_action.gate.judging.certainty import Certainty, Chance
 from routing_action.gate.wording import name_few
-from routing_action.results.measured import MeasuredBatch
-from routing_action.results.model import Options
+from routing_action.results.measured import MeasuredBatch, sum_up
+from routing_action.results.model import Options, Results, UnitResult
 from routing_action.results.past.history import History
-from routing_action.results.past.records import read_past
+from routing_action.results.past.records import read_past, sum_recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +55,38 @@ def settle_test(policy: Policy, past: History, batches: Sequence[MeasuredBatch])
     past = read_past(Path(folder)) if folder else past
     found = dict.fromkeys(read_test(batch.options) for batch in batches)
     settings = next(iter(found)) if len(found) == 1 else None
-    if settings is None or policy.sequential is not None or policy.by_majority:
+    if policy.sequential is not None or policy.by_majority:
         return Settled(policy, past, tuple(_tell_differences(policy.sequential, batches)))
-    options = describe_test(settings) + (f" --history {folder}" if folder else "")
-    told = f"judged by the test that the results were run with: {options}"
+    if settings is None:
+        return Settled(policy, past, tuple(_tell_mixture(batches)))
+    options = "--confirm auto" if settings == Sequential() else describe_test(settings)
+    options += f" --history {folder}" if folder else ""
+    told = f"each pair is judged by how often it passed before, as the results were run: {options}"
     return Settled(replace(policy, sequential=settings), past, (told,))
+
+
+def weigh_run(results: Results, folder: Path) -> dict[Pair, Chance]:
+    """What the test of a run says of its pairs that failed, as a comparison at a desk will say it.
+
+    Empty where it was run by none, or `folder`, where its cases are, has no baseline to read.
+    """
+    test, past = read_test(results.options), results.options.history
+    if test is None or not has_baseline(folder):
+        return {}
+    with suppress(RoutingActionError):
+        baseline = read_baseline(find_baseline_file(folder))[0]
+        records = sum_recent(read_past(Path(past) if past else None))
+        certainty = Certainty(test, records, count_passing(baseline))
+        trials: dict[Pair, list[UnitResult]] = {}
+        for row in results.results:
+            trials.setdefault((row.case_id, row.agent), []).append(row)
+        known = ((pair, rows) for pair, rows in trials.items() if find_entry(baseline, pair))
+        weighed = (
+            (pair, certainty.weigh(baseline[pair[0]][pair[1]], sum_up(pair, rows)))
+            for pair, rows in known
+        )
+        return {pair: chance for pair, chance in weighed if chance}
+    return {}
 
 
 def read_test(options: Options) -> Sequential | None:
@@ -71,6 +108,18 @@ def describe_test(test: Sequential) -> str:
     )
 
 
+def _tell_mixture(batches: Sequence[MeasuredBatch]) -> Iterator[str]:
+    """Why no test judges, where some batches were run by one."""
+    tests = {batch.key or batch.file: read_test(batch.options) for batch in batches if batch.rows}
+    if not any(tests.values()):
+        return
+    without = [key for key, test in tests.items() if test is None]
+    verb = "was" if len(without) == 1 else "were"
+    why = f"{name_few(without)} {verb} run without --confirm auto"
+    other = "the results were run by several settings of --confirm auto"
+    yield f"all rows are judged by the majority, because {why if without else other}"
+
+
 def _tell_differences(test: Sequential | None, batches: Sequence[MeasuredBatch]) -> Iterator[str]:
     """Where legs were run by another test than the one that judges."""
     others: dict[Sequential | None, list[str]] = {}
@@ -83,15 +132,19 @@ def _tell_differences(test: Sequential | None, batches: Sequence[MeasuredBatch])
         yield f"{name_few(dict.fromkeys(keys))}: run {ran}, but judged by {judged}"
 
 
-def list_flaky(deciding: Baseline, test: Sequential | None) -> Iterator[str]:
-    """The pairs that the deciding baseline declares flaky, and whether that counts here."""
-    found = [
-        f"{pair[0]} on {pair[1]} ({entry.flaky.rate:g} until {entry.flaky.until}: "
-        f"{entry.flaky.reason})"
-        for pair, entry in iterate_pairs(deciding)
-        if entry.flaky is not None
-    ]
-    if found:
-        how = "judged by the rate that the baseline declares"
-        without = "declared flaky, which counts with --confirm auto alone"
-        yield f"{how if test else without}: {name_few(found)}"
+def list_flaky(deciding: Baseline, test: Sequential | None, today: str) -> Iterator[str]:
+    """The pairs that the deciding baseline declares flaky, and whether that counts here.
+
+    `today` is a date (YYYY-MM-DD).
+    """
+    how = "judged by the rate that the baseline declares"
+    without = "declared flaky, which counts with --confirm auto alone"
+    found: dict[str, list[str]] = {}
+    for pair, entry in iterate_pairs(deciding):
+        if (flaky := entry.flaky) is not None:
+            is_over = today > flaky.until
+            told = f"declared flaky until {flaky.until} (over)" if is_over else ""
+            rate = "" if is_over else f"{flaky.rate:g} until {flaky.until}: "
+            one = f"{pair[0]} on {pair[1]} ({rate}{flaky.reason})"
+            found.setdefault(told or (how if test else without), []).append(one)
+    yield from (f"{told}: {name_few(named)}" for told, named in found.items())

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.naming import bare_name, is_file_token, skill_key
 from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.causes import find_shared_cause
 from routing_action.report.escape import cut
@@ -101,6 +102,7 @@ class ReportData:
     def _pair_detail(self, row: DeltaEntry) -> dict[str, object]:
         delta = self._delta
         named = [token for token in row.missing_evidence if not is_file_token(token)]
+        is_over = row.kind is DeltaKind.EXPIRED
         found: dict[str, object] = {
             "why": cut(row.why, _LONGEST_TEXT),
             "short": cut(say(describe_cause(row)), _LONGEST_TEXT),
@@ -120,7 +122,7 @@ class ReportData:
                 for one in row.proofs[:_MOST_ITEMS]
             ],
             "skills": self._number_skills((*named, *row.disallowed_hits, *row.loaded_skills)),
-            "rerun": rerun_command(delta, row) if row.got else "",
+            "rerun": rerun_command(delta, row) if row.got and not is_over else "",
             "accept": accept_rows(delta, (row,), self._source, self._place),
             "accepting": describe_acceptance(delta, row),
         }

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from routing_action.corpus.baseline import BaselineEntry, Status
+from routing_action.corpus.baseline import BaselineEntry, Pair, Status
 from routing_action.corpus.cases_file import Corpus
+from routing_action.evidence.chance_sequence import Finding
 from routing_action.gate.build_delta import build_delta
 from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import Baselines
-from routing_action.gate.model import BaselineSource, Delta
+from routing_action.gate.judging.certainty import Chance
+from routing_action.gate.judging.describe_row import describe_chance
+from routing_action.gate.model import BaselineSource, Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.model import Results
 
 _EXPECTED = BaselineEntry(expected_status=Status.PASS, allow_timeout=True)
+_UNKNOWN: Mapping[Pair, Chance] = {}
 _SOURCE = BaselineSource(path="", commit=None, date=None, how="", present=False, edited=False)
 
 
-def judge_alone(results: Results, program: str, corpus: Corpus | None = None) -> Delta:
+UNPROVEN = (Finding.SAME, Finding.NOT_PROVEN)
+"""What a comparison calls green, though trials failed."""
+
+
+def judge_alone(
+    results: Results,
+    program: str,
+    corpus: Corpus | None = None,
+    chances: Mapping[Pair, Chance] = _UNKNOWN,
+) -> Delta:
     """Rows and facts that are told as a comparison tells them; its conclusion means nothing.
 
+    `chances` are what the test of the run says of pairs that failed.
     Only pairs that have a result get a row. Prompts are those of `corpus`, if it is known.
     """
     options = results.options
@@ -39,8 +56,20 @@ def judge_alone(results: Results, program: str, corpus: Corpus | None = None) ->
         program=program,
     )
     rows = tuple(
-        row.model_copy(update={"why": "its trials disagree" if row.flaky else "did not pass"})
+        row.model_copy(update=_describe(row, chances.get((row.case_id, row.agent))))
         for row in delta.rows
         if row.got is not None
     )
     return delta.model_copy(update={"rows": rows})
+
+
+def _describe(row: DeltaEntry, chance: Chance | None) -> dict[str, Any]:
+    """What differs from a row that has a baseline."""
+    told: dict[str, Any] = {"why": "its trials disagree" if row.flaky else "did not pass"}
+    if chance is not None:
+        told["chance"] = describe_chance(chance)
+        if chance.finding in UNPROVEN:
+            told |= {"kind": DeltaKind.OK, "gates": False}
+        if chance.finding is Finding.NOT_PROVEN:
+            told["kind"] = DeltaKind.NOT_PROVEN
+    return told

@@ -46,7 +46,9 @@ _MOST_NAMED = 60
 _MOST_PROOFS = 2
 _CAUSE_WIDTH = 400
 _PROOF_WIDTH = 160
-_NOTHING_TO_MEASURE = (DeltaKind.UNDECLARED, DeltaKind.REMOVED, DeltaKind.UNMEASURED)
+_NOTHING_TO_MEASURE = (
+    DeltaKind.UNDECLARED, DeltaKind.REMOVED, DeltaKind.UNMEASURED, DeltaKind.EXPIRED,
+)  # fmt: skip
 _MOST_EDITED = 2
 CHANGE_WIDTH = 400
 
@@ -96,6 +98,8 @@ class Blocks:
 
     def _what(self, group: Sequence[DeltaEntry]) -> str:
         row, many = group[0], len(group) > 1
+        if row.kind is DeltaKind.EXPIRED:
+            return f": {say(describe_group(self.delta, group))}"
         if row.got is Status.INFRA_ERROR:
             kind = f" ({row.failure_kind})" if row.failure_kind else ""
             cause = f": {shorten(_name_error(row), _CAUSE_WIDTH)}" if row.error else ""
@@ -115,7 +119,7 @@ class Blocks:
         row, width = group[0], self.style.width
         for number, (prompt, wanted) in enumerate(list_taken(self.delta, group)):
             yield from labelled("" if number else "prompts", f"“{prompt}” → {wanted}", width)
-        is_lost = row.got is Status.INFRA_ERROR
+        is_lost = row.got is Status.INFRA_ERROR and row.kind is not DeltaKind.EXPIRED
         if row.got is Status.FAIL and (row.gates or row.flaky):
             if row.error:
                 yield from labelled("cause", shorten(row.error, _CAUSE_WIDTH), width)

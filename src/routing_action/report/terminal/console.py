@@ -6,15 +6,17 @@ Lines keep within the width, but for commands and paths, which are there to be c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.cases_file import Corpus
+from routing_action.gate.judging.certainty import Chance
 from routing_action.gate.model import Delta, DeltaEntry
+from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.causes import group_rows
-from routing_action.report.terminal.alone import judge_alone
+from routing_action.report.terminal.alone import UNPROVEN, judge_alone
 from routing_action.report.terminal.blocks import Blocks
 from routing_action.report.terminal.cells import shorten_middle, visible
 from routing_action.report.terminal.layout import (
@@ -32,6 +34,7 @@ from routing_action.report.view import is_worth_a_look
 from routing_action.results.model import Results, UnitResult
 from routing_action.results.notes import KEPT_WORKSPACE, notes_of_agents
 
+_UNKNOWN: Mapping[Pair, Chance] = {}
 _ORDER = (Status.FAIL, Status.INFRA_ERROR, Status.PASS)
 _SLOWEST = 5
 _SLOW_MS = 5000
@@ -46,18 +49,21 @@ def render_console(
     program: str,
     style: ConsoleStyle,
     corpus: Corpus | None = None,
+    chances: Mapping[Pair, Chance] = _UNKNOWN,
     is_compared: bool = False,
 ) -> str:
     """The final text of a run: matrix, a block for each cause, totals and the artifact folder.
 
-    `program` is how a run is started here, for the commands that are offered. `is_compared`:
+    `program` is how a run is started here, for the commands that are offered. `chances` are what
+    the test of the run says of pairs that failed. `is_compared`:
     a comparison follows at once, which says what failed and gives the verdict.
     """
     style = ConsoleStyle(style.colour, max(style.width, LEAST_WIDTH))
-    delta = judge_alone(results, program, corpus)
+    delta = judge_alone(results, program, corpus, chances)
+    doubtful = [one for one, chance in chances.items() if chance.finding in UNPROVEN]
     rows = [row for row in delta.rows if is_worth_a_look(row)]
     rows.sort(key=lambda row: _ORDER.index(row.got))
-    lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows))]
+    lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=doubtful)]
     lines += [""] if lines else []
     if not is_compared:
         lines += _agent_notes(results, style.width)
@@ -108,6 +114,10 @@ def _blocks(
 
 
 def _word(row: DeltaEntry) -> tuple[str, str]:
+    if row.kind is DeltaKind.NOT_PROVEN:
+        return row.kind.value, YELLOW
+    if row.chance and not row.gates:
+        return row.kind.value, GREEN
     return ("flaky", YELLOW) if row.got is Status.PASS or row.got is None else MARKS[row.got]
 
 

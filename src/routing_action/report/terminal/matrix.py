@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.report.terminal.cells import cell_width, pad, shorten_middle, visible
 from routing_action.report.terminal.layout import (
     BOLD,
@@ -26,17 +26,22 @@ _WIDEST_CASE = 80
 
 
 def draw_matrix(
-    results: Results, style: ConsoleStyle, *, leave_out: Collection[str] = ()
+    results: Results,
+    style: ConsoleStyle,
+    *,
+    leave_out: Collection[str] = (),
+    doubtful: Collection[Pair] = (),
 ) -> Iterator[str]:
     """A line for each case; agents that do not fit beside the others get a matrix of their own.
 
     `leave_out` are agents of which a table says nothing; without any other there is none.
+    `doubtful` are pairs that are not proven to fail.
     """
     pairs = [pair for pair in results.pairs if pair.agent not in leave_out]
     if not pairs:
         return
     cases = list(dict.fromkeys(pair.case_id for pair in pairs))
-    cells = {(pair.case_id, pair.agent): _cell(pair) for pair in pairs}
+    cells = {(pair.case_id, pair.agent): _cell(pair, doubtful) for pair in pairs}
     widths: dict[str, int] = {}
     for (_, agent), (mark, _) in cells.items():
         widths[agent] = max(widths.get(agent, cell_width(agent)), len(mark))
@@ -70,6 +75,7 @@ def _groups(widths: Mapping[str, int], room: int) -> list[list[str]]:
     return groups
 
 
-def _cell(pair: PairSummary) -> tuple[str, str]:
-    mark, colour = ("flaky", MAGENTA) if pair.flaky else MARKS[pair.status]
+def _cell(pair: PairSummary, doubtful: Collection[Pair]) -> tuple[str, str]:
+    is_unsure = pair.flaky or (pair.case_id, pair.agent) in doubtful
+    mark, colour = ("flaky", MAGENTA) if is_unsure else MARKS[pair.status]
     return (f"{mark} {pair.passed}/{pair.trials}" if pair.trials > 1 else mark), colour
