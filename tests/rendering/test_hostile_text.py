@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 _OURS = re.compile(
     r"https://github\.com/octo/demo/(?:actions/runs/4242\b|commit/|blob/b{40}/)[A-Za-z0-9%/._~#-]*"
-    r"|https://github\.com/octo/routing-action/blob/v1/docs/reference/[a-z-]+\.md#[a-z_]+"
+    r"|https://github\.com/octo/routing-action/blob/v1/docs/reference/[a-z-]+\.md#[a-z_-]+"
 )
 _HARMLESS = ("a=b", "a.b")
 """A skill and a file: no word of either acts, and neither is prose."""
