@@ -106,8 +106,10 @@ def test_what_the_container_builds_and_runs_works_outside_of_one(tmp_path: Path)
     try:
         wait_until(lambda: "listening" in Path(log.name).read_text(), "the server listens")
         assert run(*health).wait() == 0
+        # The package's demo needs cases, baseline and recordings.
         assert sorted(one.name for one in app.iterdir()) == [
-            "LICENSE", "requirements-bot.lock", "src", "templates"
+            "LICENSE", "cases.json", "provider-baseline.json", "requirements-bot.lock", "src",
+            "templates", "tests",
         ]  # fmt: skip
         server.terminate()
         assert server.wait(60) == 0
