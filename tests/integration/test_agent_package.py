@@ -13,21 +13,21 @@ import pytest
 from tests.support.command_line import ROOT
 
 PACKAGE = ROOT / "docs/reference/examples/agent-package"
-VEGA = f"""#!{sys.executable}
+VEGA = """#!/usr/bin/env python3
 import os, sys
 prompt = sys.argv[-1]
 if prompt == "--version":
     print("vega 1.0.0")
 elif not os.environ.get("VEGA_KEY"):
-    print('{{"v": "refused", "why": "bad key", "status": 401}}')
+    print('{"v": "refused", "why": "bad key", "status": 401}')
     raise SystemExit(1)
 else:
     if "load" in prompt:
-        print('{{"v": "want", "skill": "foo"}}')
+        print('{"v": "want", "skill": "foo"}')
         there = os.path.isfile(".vega/skills/foo/SKILL.md")
-        print('{{"v": "here"}}' if there else '{{"v": "missing"}}')
-    print('{{"v": "says", "text": "I know of foo."}}')
-    print('{{"v": "bye"}}')
+        print('{"v": "here"}' if there else '{"v": "missing"}')
+    print('{"v": "says", "text": "I know of foo."}')
+    print('{"v": "bye"}')
 """
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from tests.support.own_agent import DESCRIPTION
 from tests.support.recorded import FOLDER
 
 KEY = "acme-key-0123456789"
-AGENT = f"""#!{sys.executable}
+AGENT = """#!/usr/bin/env python3
 import json, os, sys
 folder = ".acme/skills"
 if sys.argv[1:] == ["--version"]:
@@ -22,16 +21,16 @@ if sys.argv[1:] == ["--version"]:
 asked = sys.argv[-1].split()
 wanted = next((one for one in ("routing-probe", "no-such-skill") if one in " ".join(asked)), "")
 def say(event, **fields):
-    print(json.dumps({{"event": event, **fields}}))
+    print(json.dumps({"event": event, **fields}))
 version = os.environ.get("ACME_BASE_URL", "1.0.0")
 say("session", version=version, model="m", skills=sorted(os.listdir(folder)))
 if os.environ.get("ACME_BASE_URL") == "9.9.9":
     say("surprise", at="start")
 if wanted:
-    say("tool.start", call={{"id": "c", "name": "load_skill", "args": {{"skill": wanted}}}})
+    say("tool.start", call={"id": "c", "name": "load_skill", "args": {"skill": wanted}})
     ok = os.path.isfile(folder + "/" + wanted + "/SKILL.md")
-    say("tool.end", call={{"id": "c", "ok": ok, "output": "x"}})
-say("message", content={{"text": "Blue."}})
+    say("tool.end", call={"id": "c", "ok": ok, "output": "x"})
+say("message", content={"text": "Blue."})
 say("done")
 """
 

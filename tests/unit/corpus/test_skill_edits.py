@@ -12,6 +12,7 @@ from routing_action.corpus.skill_edits import (
     find_owner,
     is_read_early,
     name_skill,
+    read_reworded,
 )
 
 SKILL = b"---\nname: a\ndescription: Does a.\n---\n\nBody.\n"
@@ -98,3 +99,19 @@ def test_a_file_selects_the_cases_that_ask_for_it() -> None:
     """By its path or the end of it."""
     assert find_cases_of_file(CASES, "docs/foo-bar/references/x.md") == ["n5"]
     assert find_cases_of_file(CASES, "docs/foo-bar/x.md") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "texts"),
+    [
+        (SKILL, SKILL.replace(b"Does a", b"Makes a"), ("Does a.", "Makes a.")),
+        (SKILL, SKILL.replace(b"name: a", b"name: b"), None),
+        (SKILL, b"Body.\n", None),
+        (None, SKILL, None),
+    ],
+)
+def test_a_description_is_reworded_where_nothing_else_of_the_head_changed(
+    before: bytes | None, after: bytes | None, texts: tuple[str, str] | None
+) -> None:
+    """A skill that is new, renamed or without a head is more than that."""
+    assert read_reworded(before, after) == texts
