@@ -54,6 +54,11 @@ def ready(own: OwnRepository) -> None:
     own.shell("git fetch -q origin", MEASURE)
 
 
+def with_claude_alone(own: OwnRepository) -> None:
+    """It finds the skills where they are."""
+    own.start("claude")
+
+
 def with_a_regression(own: OwnRepository) -> None:
     """The newest batch has a red pair."""
     ready(own)
@@ -78,6 +83,7 @@ PREPARE: dict[str, Callable[[OwnRepository], None]] = {
     "README.md": fresh,
     "docs/tutorial/quick-start-action.md": fresh,
     "docs/how-to/accept-a-change.md": with_a_regression,
+    "docs/how-to/keep-a-history.md": with_claude_alone,
     "docs/how-to/measure-fewer-cases.md": with_an_edited_skill,
     "docs/how-to/reuse-results.md": with_a_history,
 }
