@@ -103,12 +103,13 @@ def read_history_option(folder: Path | None) -> History:
 
     Raises DocumentError where it cannot be read.
     """
-    if find_history(folder) is None or folder is None:
+    named = find_history(folder)
+    if named is None:
         return History()
     try:
-        history = read_history(folder)
+        history = read_history(named)
     except OSError as error:
-        raise DocumentError(f"cannot be read: {error.strerror}", file=str(folder)) from None
+        raise DocumentError(f"cannot be read: {error.strerror}", file=str(named)) from None
     if history.unread:
         lines = "1 line" if history.unread == 1 else f"{history.unread} lines"
         click.echo(

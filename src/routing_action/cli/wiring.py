@@ -31,9 +31,8 @@ from routing_action.gate.baselines import (
     has_baseline,
     read_baseline,
 )
-from routing_action.gate.judging.settle import weigh_run
+from routing_action.gate.judging.settle import find_unproven, weigh_run
 from routing_action.git.credentials import find_credentials
-from routing_action.report.terminal.alone import UNPROVEN
 from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.choose_progress import live_progress
 from routing_action.report.terminal.console import render_console
@@ -162,7 +161,7 @@ def show_batch(
     folder all the same.
     """
     chances = weigh_run(batch.results, Path(corpus.file).parent)
-    excused = {one for one, found in chances.items() if found.finding in UNPROVEN}
+    excused = find_unproven(chances)
     if batch.exit_code is ExitCode.GATE_FAILED and excused:
         judged = judge_run(batch.results, batch.results.options.fail_on_infra, excused=excused)
         batch = replace(batch, exit_code=judged[0], reason=judged[1])

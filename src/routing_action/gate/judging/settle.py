@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from routing_action.evidence.chance_sequence import (
     DEFAULT_DETECT,
     DEFAULT_FALSE_ALARM,
     DEFAULT_MAX_CONFIRM,
+    Finding,
     Sequential,
 )
 from routing_action.gate.baselines import find_baseline_file, has_baseline, read_baseline
@@ -87,6 +88,15 @@ def weigh_run(results: Results, folder: Path) -> dict[Pair, Chance]:
         )
         return {pair: chance for pair, chance in weighed if chance}
     return {}
+
+
+UNPROVEN = (Finding.SAME, Finding.NOT_PROVEN)
+"""What a comparison calls green, though trials failed."""
+
+
+def find_unproven(chances: Mapping[Pair, Chance]) -> set[Pair]:
+    """The pairs of which it is not proven that they got worse."""
+    return {pair for pair, chance in chances.items() if chance.finding in UNPROVEN}
 
 
 def read_test(options: Options) -> Sequential | None:

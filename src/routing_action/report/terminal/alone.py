@@ -14,6 +14,7 @@ from routing_action.gate.conclusion import Policy
 from routing_action.gate.find_baselines import Baselines
 from routing_action.gate.judging.certainty import Chance
 from routing_action.gate.judging.describe_row import describe_chance
+from routing_action.gate.judging.settle import UNPROVEN
 from routing_action.gate.model import BaselineSource, Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.results.measured import MeasuredBatch
@@ -22,10 +23,6 @@ from routing_action.results.model import Results
 _EXPECTED = BaselineEntry(expected_status=Status.PASS, allow_timeout=True)
 _UNKNOWN: Mapping[Pair, Chance] = {}
 _SOURCE = BaselineSource(path="", commit=None, date=None, how="", present=False, edited=False)
-
-
-UNPROVEN = (Finding.SAME, Finding.NOT_PROVEN)
-"""What a comparison calls green, though trials failed."""
 
 
 def judge_alone(

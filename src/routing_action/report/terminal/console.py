@@ -12,11 +12,12 @@ from datetime import datetime
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.cases_file import Corpus
 from routing_action.gate.judging.certainty import Chance
+from routing_action.gate.judging.settle import find_unproven
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.causes import group_rows
-from routing_action.report.terminal.alone import UNPROVEN, judge_alone
+from routing_action.report.terminal.alone import judge_alone
 from routing_action.report.terminal.blocks import Blocks
 from routing_action.report.terminal.cells import shorten_middle, visible
 from routing_action.report.terminal.layout import (
@@ -60,7 +61,7 @@ def render_console(
     """
     style = ConsoleStyle(style.colour, max(style.width, LEAST_WIDTH))
     delta = judge_alone(results, program, corpus, chances)
-    doubtful = [one for one, chance in chances.items() if chance.finding in UNPROVEN]
+    doubtful = find_unproven(chances)
     rows = [row for row in delta.rows if is_worth_a_look(row)]
     rows.sort(key=lambda row: _ORDER.index(row.got))
     lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=doubtful)]
