@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from tests.e2e.results_service import runtime_token
@@ -87,12 +88,13 @@ class Bench:
         *arguments: str,
         attempt: int = 1,
         secrets: Mapping[str, str] | None = None,
-        meanwhile: Callable[[Path], None] | None = None,
+        meanwhile: Callable[[Path, Event], None] | None = None,
         seconds: int = _SECONDS,
     ) -> Finished:
         """Run a workflow of the repository, within so many seconds.
 
-        `meanwhile` is called with the repository's folder as soon as the run has begun.
+        `meanwhile` is called with the repository's folder as soon as the run has begun, and with
+        what is set when it has ended.
         """
         file = without_digests(self.folder / ".github" / "workflows" / workflow)
         payload = self.folder.parent / "event.json"
@@ -120,19 +122,24 @@ class Bench:
             *arguments,
         ]
         with ThreadPoolExecutor(1) as pool:
-            watcher = pool.submit(meanwhile, self.folder) if meanwhile else None
-            done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self._environment(),
-                capture_output=True,
-                text=True,
-                timeout=seconds,
-                check=False,
-            )
-            if watcher is not None:
-                watcher.result()
-        return _read(done)
+            ended = Event()
+            watcher = pool.submit(meanwhile, self.folder, ended) if meanwhile else None
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=self.folder,
+                    env=self._environment(),
+                    capture_output=True,
+                    text=True,
+                    timeout=seconds,
+                    check=False,
+                )
+            finally:
+                ended.set()
+            finished = _read(done)
+            if watcher is not None and (error := watcher.exception()):
+                raise AssertionError(f"{error}: {finished.log[-5000:]}")
+        return finished
 
     def _artifacts(self) -> list[str]:
         # act tells actions where the artifact service is only when its own server is on; that

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from tests.e2e.bench import AGENTS, E2E, Bench, Finished, copy_project, permissions_of
@@ -74,7 +75,7 @@ class Demo:
         attempt: int = 1,
         rights: Mapping[str, str] | None = None,
         run_id: str = "1",
-        meanwhile: Callable[[Path], None] | None = None,
+        meanwhile: Callable[[Path, Event], None] | None = None,
     ) -> Finished:
         """A run in a fresh checkout; its token may do what the last job declares, or `rights`."""
         self.count += 1

@@ -78,6 +78,9 @@ def release(folder: Path, tag: str, github: GitHub, variables: Mapping[str, str]
     programs = folder.parent / "programs"
     programs.mkdir()
     (programs / "uv").symlink_to(Path(sys.executable).with_name("uv"))
+    # Stands for what setup-python brings, which has pip; the first on PATH may have none.
+    subprocess.run([sys.executable, "-I", "-m", "venv", programs.parent / "python"], check=True)
+    (programs / "python").symlink_to(programs.parent / "python" / "bin" / "python")
     for name in ("gh", "docker"):
         (programs / name).write_text(PROGRAM.replace("DIGEST", DIGEST), encoding="utf-8")
         (programs / name).chmod(0o755)

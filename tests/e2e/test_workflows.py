@@ -8,9 +8,9 @@ import json
 import os
 import re
 import signal
-import time
 import zipfile
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -127,10 +127,9 @@ def test_legs_that_leave_nothing_are_named_and_red(demo: Demo) -> None:
     assert "job measure failed" in demo.comment
 
 
-def cancel_the_leg(folder: Path) -> None:
+def cancel_the_leg(folder: Path, ended: Event) -> None:
     """What GitHub does first: SIGINT to the process that the step has become, and to no other."""
-    deadline = time.monotonic() + 200
-    while time.monotonic() < deadline:
+    while not ended.wait(0.05):
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError, ValueError):
                 is_agent = b"replay_agent.py" in (entry / "cmdline").read_bytes()
@@ -138,7 +137,6 @@ def cancel_the_leg(folder: Path) -> None:
                     status = (entry / "stat").read_text(encoding="utf-8")
                     os.kill(int(status.rpartition(")")[2].split()[1]), signal.SIGINT)
                     return
-        time.sleep(0.05)
     raise AssertionError("no agent was ever started")
 
 

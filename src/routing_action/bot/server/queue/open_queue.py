@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
+import time
 from pathlib import Path
 from typing import IO
 
@@ -69,7 +70,16 @@ def _open_file(path: Path) -> SqlQueue:
         connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, timeout=_WAIT_SECONDS
         )
-        connection.execute("PRAGMA journal_mode = WAL")
+        # SQLite's own wait does not serve this change where two make it at once.
+        for left in reversed(range(_WAIT_SECONDS * 20)):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or not left:
+                    connection.close()
+                    raise
+                time.sleep(0.05)
         return connection
 
     try:
