@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import Row, run_product
@@ -35,7 +35,7 @@ def measure(_rounds: int, small: bool) -> Iterator[Row]:
 
 
 def _count_starts(
-    records: tuple[dict[str, object], ...] | None,
+    records: Sequence[Mapping[str, object]] | None,
     seconds: float,
     units: int,
     parallel: int,

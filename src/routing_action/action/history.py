@@ -160,7 +160,8 @@ def _push(step: Step, new: tuple[HistoryLine, ...]) -> bool:
         changed = add_lines(files, new)
         if not changed:
             return {}
-        history = parse_history({**files, **changed}.values())
+        whole = {**files, **changed}
+        history = parse_history(whole[name] for name in sorted(whole, reverse=True))
         return {**changed, **render_files(history, step.context.repository)}
 
     with tempfile.TemporaryDirectory() as place:

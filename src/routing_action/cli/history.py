@@ -90,7 +90,7 @@ def command(
         raise UsageError("give one of --fetch and --history")
     if added:
         _add(added, history_folder)
-    history = read_history_option(history_folder) if history_folder else _fetch(copied_to)
+    history = read_history_option(history_folder, None) if history_folder else _fetch(copied_to)
     trends = build_trends(_select(history, cases, agents, since).lines)
     if not trends:
         raise NothingToRunError(
@@ -149,7 +149,7 @@ def _fetch(copied_to: Path | None) -> History:
     if copied_to is not None:
         for name, data in files.items():
             write_atomically(copied_to / name, data.decode("utf-8", "replace"))
-    return parse_history(files.values())
+    return parse_history((files[name] for name in sorted(files, reverse=True)), None)
 
 
 def _select(

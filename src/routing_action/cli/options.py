@@ -28,7 +28,7 @@ from routing_action.files.program import own_program
 from routing_action.gate.baselines import DEFAULT_BASELINE_FILES, read_baseline
 from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.results.batch_folder import one_line
-from routing_action.results.past.history import History, read_history
+from routing_action.results.past.history import NEWEST, History, read_history
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -98,16 +98,17 @@ def history_option(command: Command) -> Command:
     return path_option("--history", "history_folder", metavar="DIR", help=text)(command)
 
 
-def read_history_option(folder: Path | None) -> History:
+def read_history_option(folder: Path | None, runs: int | None = NEWEST) -> History:
     """The history of a folder that was named; an empty one where none was.
 
+    `runs` is how many of each pair are read, None for all.
     Raises DocumentError where it cannot be read.
     """
     named = find_history(folder)
     if named is None:
         return History()
     try:
-        history = read_history(named)
+        history = read_history(named, runs)
     except OSError as error:
         raise DocumentError(f"cannot be read: {error.strerror}", file=str(named)) from None
     if history.unread:

@@ -86,21 +86,24 @@ def find_cases_of_skill(
     ]
 
 
-NEAR, SHARE, TWINS = 0.03, 0.4, 0.3
+NEAR, SHARE, ADDED, TWINS = 0.02, 0.3, 0.2, 0.3
 """A prompt is near to a text from this similarity on, if that is so large a share of the one to the
-skill that it wants; two descriptions are from the last one on."""
+skill that it wants, a smaller one for what an edit adds; two descriptions are from the last one on.
+"""
 
 
 def find_near_cases(
-    cases: Sequence[Case], edited: Collection[str], descriptions: Mapping[str, str]
+    cases: Sequence[Case], edited: Sequence[str], descriptions: Mapping[str, str]
 ) -> list[str]:
     """The ids of the cases whose prompt or wanted skill is near to an edited description.
 
-    `edited` are its texts before and after; `descriptions` those of all skills, by folded names.
+    `edited` are its texts, the oldest first; `descriptions` those of all skills, by folded names.
     An agent may understand more than letters tell: what this misses is measured in
     docs/how-to/measure-fewer-cases.md.
     """
     likeness = Similarity((*descriptions.values(), *(case.prompt for case in cases)))
+    known = {fold(word) for word in edited[0].split()}
+    added = " ".join(word for word in edited[-1].split() if fold(word) not in known)
     twins = {
         name
         for name, text in descriptions.items()
@@ -111,7 +114,11 @@ def find_near_cases(
         wanted = fold(bare_name(case.expected_skill))
         own = likeness.measure(case.prompt, descriptions.get(wanted, ""))
         nearest = max(likeness.measure(case.prompt, one) for one in edited)
-        if wanted in twins or nearest >= max(NEAR, SHARE * own):
+        if (
+            wanted in twins
+            or nearest >= max(NEAR, SHARE * own)
+            or likeness.measure(case.prompt, added) >= max(NEAR, ADDED * own)
+        ):
             found.append(case.case_id)
     return found
 

@@ -9,6 +9,7 @@ from routing_action.corpus.skill_edits import (
     explain_skill_file,
     find_cases_of_file,
     find_cases_of_skill,
+    find_near_cases,
     find_owner,
     is_read_early,
     name_skill,
@@ -115,3 +116,17 @@ def test_a_description_is_reworded_where_nothing_else_of_the_head_changed(
 ) -> None:
     """A skill that is new, renamed or without a head is more than that."""
     assert read_reworded(before, after) == texts
+
+
+def test_what_an_edit_adds_makes_a_prompt_near_though_the_rest_is_long() -> None:
+    """A long description is little nearer for a few new words."""
+    long = "Runs migrations, seeds tables, tunes indexes, rotates backups and restores snapshots."
+    notes = "Write release notes for customers from the merged pull requests"
+    texts = {"data": long, "notes": "Writes release notes for customers from merged pull requests."}
+    case = Case(case_id="notes", prompt=notes, expected_skill="notes")
+    other = Case(case_id="colours", prompt="Choose colours for a chart", expected_skill="notes")
+    cases = (case, other)
+    added = f"{long} Also for merged customers."
+    assert find_near_cases(cases, (long, f"{long} Also verifies checksums."), texts) == []
+    assert find_near_cases(cases, (long, added), texts) == ["notes"]
+    assert find_near_cases(cases, (added, added), texts) == []

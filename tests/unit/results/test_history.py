@@ -40,3 +40,34 @@ def test_lines_are_read_in_the_order_of_time_and_a_pair_of_a_batch_once(tmp_path
     found = read_history(tmp_path)
     assert found == History((old, new), 4)
     assert sum_records(found.lines) == {("one", "claude"): Record(1, 2)}
+
+
+def test_only_the_newest_runs_of_a_pair_are_kept_and_older_files_left_alone(tmp_path: Path) -> None:
+    """All of them where that is asked for; a file that nobody needs is not even opened."""
+    for month in (9, 10, 11):
+        days = range(1, 4)
+        lines = [line(at=f"2026-{month:02}-0{day}", batch=f"{month}-{day}") for day in days]
+        text = b"\n".join(map(msgspec.json.encode, lines))
+        (tmp_path / f"2026-{month:02}.jsonl").write_bytes(text)
+    assert [one.batch for one in read_history(tmp_path, 2).lines] == ["11-2", "11-3"]
+    assert [one.batch for one in read_history(tmp_path, 4).lines] == [
+        "10-3",
+        "11-1",
+        "11-2",
+        "11-3",
+    ]
+    assert len(read_history(tmp_path, None).lines) == 9
+    (tmp_path / "2026-10.jsonl").unlink()
+    (tmp_path / "2026-10.jsonl").mkdir()
+    assert len(read_history(tmp_path, 3).lines) == 3
+
+
+def test_a_rare_pair_is_looked_for_in_older_files(tmp_path: Path) -> None:
+    """It is measured once a month, the others all the time."""
+    for month in (9, 10):
+        rare = line(at=f"2026-{month:02}-01", batch=f"{month}", agent="codex")
+        often = [line(at=f"2026-{month:02}-0{day}", batch=f"{month}-{day}") for day in range(1, 5)]
+        text = b"\n".join(map(msgspec.json.encode, [rare, *often]))
+        (tmp_path / f"2026-{month:02}.jsonl").write_bytes(text)
+    found = [one.batch for one in read_history(tmp_path, 2).lines if one.agent == "codex"]
+    assert found == ["9", "10"]

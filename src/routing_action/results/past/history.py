@@ -6,7 +6,7 @@ counted and left out, since another release, or two runs at once, may have writt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,46 +65,71 @@ class History:
     unread: int = 0
 
 
-def read_history(folder: Path) -> History:
-    """All lines of a folder; nothing where there is no such folder. A pair of a batch counts once.
+NEWEST = 100
+"""So many runs of a pair say how it does now, and years of them need not be held in memory."""
+
+
+def read_history(folder: Path, runs: int | None = NEWEST) -> History:
+    """The newest runs of each pair in a folder, None for all; nothing if there is no such folder.
 
     Raises OSError where the folder or a file cannot be read.
     """
-    return parse_history(file.read_bytes() for file in sorted(folder.glob("*.jsonl")))
+    files = sorted(folder.glob("*.jsonl"), reverse=True)
+    return parse_history((file.read_bytes() for file in files), runs)
 
 
-def parse_history(files: Iterable[bytes]) -> History:
-    """The same of the files' contents, which are read one by one."""
+def parse_history(files: Iterable[bytes], runs: int | None = NEWEST) -> History:
+    """The same of the files' contents, the newest file first; a pair of a batch counts once.
+
+    Older files are left alone once there are enough runs of every pair.
+    """
     decode = msgspec.json.Decoder(HistoryLine).decode
-    lines: dict[tuple[str, str, str], HistoryLine] = {}
+    pairs: dict[Pair, dict[str, HistoryLine]] = {}
     unread = 0
-    texts: dict[str, str] = {}
+    texts: dict[object, object] = {}
     for data in files:
-        for text in data.split(b"\n"):
-            if not text.strip():
-                continue
+        for text in _read_backwards(data):
             try:
                 line = decode(text)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 unread += 1
                 continue
-            if line.v == 1 and 0 <= line.passes <= line.measured <= line.trials:
-                _share_texts(line, texts)
-                lines[line.batch, line.case_id, line.agent] = line
-            else:
+            if line.v != 1 or not 0 <= line.passes <= line.measured <= line.trials:
                 unread += 1
-    return History(tuple(sorted(lines.values(), key=lambda line: line.at)), unread)
+                continue
+            own = pairs.setdefault(line.pair, {})
+            if line.batch not in own and (runs is None or len(own) < runs):
+                _share_texts(line, texts)
+                own[line.batch] = line
+        if runs is not None and pairs and all(len(own) >= runs for own in pairs.values()):
+            break
+    lines = [line for own in pairs.values() for line in own.values()]
+    lines.reverse()
+    lines.sort(key=lambda line: line.at)
+    return History(tuple(lines), unread)
 
 
-def _share_texts(line: HistoryLine, texts: dict[str, str]) -> None:
-    """Keep one copy of what many lines repeat: a million of them are then half as large."""
+def _read_backwards(data: bytes) -> Iterator[bytes]:
+    """The lines that hold anything, the last one first, without a second copy of them all."""
+    end = len(data)
+    while end > 0:
+        start = data.rfind(b"\n", 0, end) + 1
+        if text := data[start:end].strip():
+            yield text
+        end = start - 1
+
+
+def _share_texts(line: HistoryLine, texts: dict[object, object]) -> None:
+    """Keep one copy of what many lines repeat: a million of them are then a third as large."""
     for name in _REPEATED:
-        text = getattr(line, name)
-        if text:
-            msgspec.structs.force_setattr(line, name, texts.setdefault(text, text))
+        if value := getattr(line, name):
+            msgspec.structs.force_setattr(line, name, texts.setdefault(value, value))
 
 
-_REPEATED = ("at", "commit", "run", "batch", "case_id", "agent", "skills", "description", "model")
+_REPEATED = (
+    *("at", "commit", "run", "batch", "case_id", "agent", "cli_version", "model"),
+    *("skills", "description", "fingerprint", "loaded"),
+)
 
 
 def sum_records(lines: Iterable[HistoryLine]) -> Mapping[Pair, Record]:

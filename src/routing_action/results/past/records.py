@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from routing_action.corpus.baseline import Pair
@@ -20,14 +21,25 @@ def read_records(folder: Path | None) -> Mapping[Pair, Record]:
 
 
 def read_past(folder: Path | None) -> History:
-    """The history of a folder, an empty one without it; HarnessError where it is unreadable."""
+    """The history of a folder, an empty one without it; HarnessError where it is unreadable.
+
+    A run asks for it in several places: it is read anew only if a file has changed.
+    """
+    if folder is None:
+        return History()
     try:
-        return read_history(folder) if folder else History()
+        stats = [file.stat() for file in sorted(folder.glob("*.jsonl"))]
+        return _read(folder, tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in stats))
     except OSError as error:
         raise HarnessError(
             f"the history in {folder} cannot be read: {error.strerror or error}",
             remedy="name another folder with --history, or leave the option out",
         ) from None
+
+
+@lru_cache(maxsize=1)
+def _read(folder: Path, _state: tuple[tuple[int, ...], ...]) -> History:
+    return read_history(folder)
 
 
 def sum_recent(history: History) -> Mapping[Pair, Record]:
