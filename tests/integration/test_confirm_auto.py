@@ -96,6 +96,22 @@ def test_a_pair_runs_until_it_is_decided_and_no_longer(tmp_path: Path) -> None:
     assert f"{how}: --confirm auto --history history" in delta["notes"]
 
 
+def test_with_fail_fast_nothing_starts_once_a_pair_is_proven_to_be_worse(tmp_path: Path) -> None:
+    """It gets all trials that its proof needs; what may be chance ends nothing."""
+    field = Field(tmp_path, once="FPPPPP", broken="F", later="P", last="F")
+    field.write_history(once=(26, 30), broken=(27, 30), later=(30, 30), last=(30, 30))
+    done = field.run(*HISTORY, "--fail-fast", "--max-parallel", "1")
+    outcomes = dict(zip(done.column("case_id"), done.column("outcome"), strict=True))
+    assert outcomes == {
+        "once": "completed", "broken": "completed", "later": "not_run", "last": "not_run",
+    }  # fmt: skip
+    assert count_trials(done)["broken"] == 5
+    assert "the gate is decided, since claude:broken failed 5 of 5" in done.column("error")[-1]
+    _, rows, delta = field.judge()
+    assert rows["broken"]["kind"] == "REGRESSION"
+    assert delta["conclusion"] == "failure"
+
+
 def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
     """So that a person can see how sure it is."""
     field = Field(tmp_path, broken="F", weak="FFFPP")
