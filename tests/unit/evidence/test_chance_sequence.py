@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
@@ -16,10 +17,12 @@ from routing_action.evidence.chance_sequence import (
     believe,
     find_bounds,
 )
+from tests.support.command_line import ROOT
 
 TEST = Sequential()
 ALPHA = 0.01 / 60
 BELIEFS = (PRIOR, believe(Record(29, 30)), believe(Record(70, 100)), believe(Record(), 0.7))
+_RECORDS_IN_WORDS = {"noth": Record(), "half": Record(15, 30)}
 RECORDS = [
     (Record(), "7 of 7"),
     (Record(22, 30), "9 of 9"),
@@ -27,6 +30,22 @@ RECORDS = [
     (Record(30, 30), "3 of 3"),
     (Record(200, 200), "2 of 2"),
 ]
+
+
+def test_the_page_says_what_proves_a_fall() -> None:
+    """Its table, of 60 pairs: the fewest fails of so many trials."""
+    page = (ROOT / "docs" / "explanation" / "how-sure.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+) \| (failed .+|cannot be proven) \|$", page, re.MULTILINE)
+    assert len(rows) == 7
+    for before, proof in rows:
+        known = re.match(r"(\d+) of (\d+)$", before)
+        record = Record(int(known[1]), int(known[2])) if known else _RECORDS_IN_WORDS[before[:4]]
+        worse = TEST.find_bounds(believe(record), 60).worse
+        found = [(int(failed), int(of)) for failed, of in re.findall(r"(\d+) of (\d+)", proof)]
+        assert all(worse[of - 1] == failed for failed, of in found), before
+        assert (found == []) == (worse[-1] > len(worse)), before
+        first = next((n for n, least in enumerate(worse, start=1) if least <= n), 0)
+        assert not found or found[0] == (first, first), before
 
 
 # scipy 1.17.1, `betabinom.sf(failed - 1, trials, fails, passes)`: a package of 35 MB for one table.
