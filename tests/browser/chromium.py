@@ -18,7 +18,7 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-HOW_TO_GET = "apt-get install -y chromium fonts-noto-color-emoji fonts-dejavu-core"
+HOW_TO_GET = "apt-get install -y chromium fonts-liberation fonts-noto-color-emoji fonts-dejavu-core"
 VIEWS = ("changes", "matrix", "units", "timeline", "totals")
 WIDTHS = ((390, 844), (860, 900), (1400, 900))
 """A phone, half a screen and a whole one."""

@@ -2,7 +2,8 @@
 
 usage: python -m tests.rendering.screenshots FOLDER [SAMPLE ...]
 
-Needs Chromium (Debian: apt-get install chromium fonts-noto-color-emoji fonts-dejavu-core).
+Needs Chromium (Debian: apt-get install chromium fonts-liberation fonts-noto-color-emoji
+fonts-dejavu-core).
 """
 
 from __future__ import annotations
