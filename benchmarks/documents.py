@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -24,9 +25,9 @@ def measure(rounds: int, small: bool) -> Iterator[Row]:
     cases = CASES // (50 if small else 1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        batch = _replay(folder)
-        few = _write(folder / "few", batch, cases // 10)
-        many = _write(folder / "many", batch, cases)
+        batch = replay_batch(folder)
+        few = write_documents(folder / "few", batch, cases // 10)
+        many = write_documents(folder / "many", batch, cases)
         calls = [partial(call, one) for call in (_compare, _report) for one in (few, many)]
         compared_few, compared, reported_few, reported = take_turns(rounds, *calls)
     for what, most, used, base in (
@@ -41,7 +42,7 @@ def measure(rounds: int, small: bool) -> Iterator[Row]:
         yield Row("B6", f"{title}: wall against a tenth of the rows", growth, most=11)
 
 
-def _replay(folder: Path) -> dict[str, Any]:
+def replay_batch(folder: Path) -> dict[str, Any]:
     """The results of a replayed batch of all cases of this repository."""
     output = folder / "replayed.json"
     options = ("--replay", "--no-progress", "--output", output, "--artifacts-root", folder / "runs")
@@ -50,7 +51,7 @@ def _replay(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _write(folder: Path, batch: dict[str, Any], cases: int) -> Path:
+def write_documents(folder: Path, batch: dict[str, Any], cases: int) -> Path:
     """A results.json, the baseline that it is compared with, and the case file."""
     folder.mkdir()
     names = [f"case-{place * 7919 % cases:05d}" for place in range(cases)]
@@ -71,7 +72,11 @@ def _write(folder: Path, batch: dict[str, Any], cases: int) -> Path:
             if len(rows) % 20 == 7:
                 entry |= {"expected_status": "fail", "reason": "a known weakness"}
             baseline.setdefault(name, {})[row["agent"]] = entry
-    summary = {"total": len(rows), "pass": len(rows), "fail": 0, "infra_error": 0}
+    counts = Counter(row["status"] for row in rows)
+    summary = {
+        "total": len(rows),
+        **{name: counts[name] for name in ("pass", "fail", "infra_error")},
+    }
     options = {**batch["options"], "selected_case_ids": names}
     value = {**batch, "summary": summary, "options": options, "pairs": ours, "results": rows}
     corpus = [{"case_id": name, "prompt": "go"} for name in sorted(names)]
