@@ -100,7 +100,7 @@ def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResu
 
 def _read_batch(path: Path) -> MeasuredBatch:
     head, found = _open(path, _MEASURED)
-    rows = tuple(found)
+    rows = tuple(map(_shrink, found))
     check_once(rows, path)
     check_counts(head, rows, path)
     key, attempt = name_batch(path, head.options)
@@ -116,6 +116,16 @@ def _read_batch(path: Path) -> MeasuredBatch:
     content = (head.complete, head.options, head.skills, rows)
     told = (str(artifact or ""), head.generated_at_utc)
     return MeasuredBatch(str(path), key, attempt, *content, *told)
+
+
+_NO_FIELDS: set[str] = set()
+
+
+def _shrink(row: MeasuredRow) -> MeasuredRow:
+    """The same row without its sets of field names, which nobody asks for: a third of its size."""
+    for one in (row, *filter(None, row.token_hits.values())):
+        object.__setattr__(one, "__pydantic_fields_set__", _NO_FIELDS)
+    return row
 
 
 def _check_artifacts(batches: Sequence[MeasuredBatch]) -> None:
