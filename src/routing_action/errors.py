@@ -106,10 +106,3 @@ class GitHubError(RoutingActionError):
 
     exit_code = ExitCode.GITHUB
     anchor = "github"
-
-
-class InterruptedRunError(RoutingActionError):
-    """The batch was interrupted; what had ended is on disk."""
-
-    exit_code = ExitCode.INTERRUPTED
-    anchor = "interrupted"

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from routing_action.evidence.chance import Record
-from routing_action.results.past.history import History, HistoryLine, read_history, sum_records
+from routing_action.results.past.history import History, HistoryLine, read_history
 
 
 def line(**changes: object) -> HistoryLine:
@@ -39,7 +38,6 @@ def test_lines_are_read_in_the_order_of_time_and_a_pair_of_a_batch_once(tmp_path
     (tmp_path / "2026-11.jsonl").write_bytes(b"\n".join([*texts, *bad]))
     found = read_history(tmp_path)
     assert found == History((old, new), 4)
-    assert sum_records(found.lines) == {("one", "claude"): Record(1, 2)}
 
 
 def test_only_the_newest_runs_of_a_pair_are_kept_and_older_files_left_alone(tmp_path: Path) -> None:

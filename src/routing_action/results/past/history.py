@@ -6,7 +6,7 @@ counted and left out, since another release, or two runs at once, may have writt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,11 +130,3 @@ _REPEATED = (
     *("at", "commit", "run", "batch", "case_id", "agent", "cli_version", "model"),
     *("skills", "description", "fingerprint", "loaded"),
 )
-
-
-def sum_records(lines: Iterable[HistoryLine]) -> Mapping[Pair, Record]:
-    """How each pair did over all of the lines."""
-    records: dict[Pair, Record] = {}
-    for line in lines:
-        records[line.pair] = records.get(line.pair, Record()) + line.record
-    return records
