@@ -225,10 +225,11 @@ def _look_closer(plan: Plan, given: Given) -> tuple[Plan, tuple[str, ...]]:
     # Whatever agent it was that took the skill.
     measured = Measured(plan.corpus, (), {}, lines=read_past(folder).lines)
     near = find_cases_near_edits(Path.cwd(), commit, history, measured)
-    pairs = {(one.agent, one.case.case_id) for one in plan.units if one.case.case_id in near}
+    units = (one for one in plan.units if one.case.case_id in near)
+    pairs = dict.fromkeys((one.case.case_id, one.agent) for one in units)
     note = (
         f"run {look} times at once: {count(len(pairs), 'pair')} near a skill that was edited since "
-        f"{ref}: {name_few(dict.fromkeys(case_id for _, case_id in sorted(pairs)))}"
+        f"{ref}: {name_few(dict.fromkeys(case_id for case_id, _ in pairs))}"
         if pairs
         else f"no pair is run {look} times at once: none is near a skill edited since {ref}"
     )

@@ -221,8 +221,8 @@ def judge_run(
 
     `folder` is the batch's, where it can be continued. `excused` are pairs of which it is not
     proven that they got worse, `ended` those whose flaky entry is past its date. A batch that was
-    interrupted is 130. Any failed or ended pair is 1. So is a batch of which less than half was measured, and any infra_error where
-    `fail_on_infra` asks for it.
+    interrupted is 130. Any failed or ended pair is 1. So is a batch of which less than half was
+    measured, and any infra_error where `fail_on_infra` asks for it.
     """
     if not results.complete:
         cause = "interrupted: the results hold what had ended"

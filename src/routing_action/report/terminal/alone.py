@@ -51,9 +51,7 @@ def judge_alone(
         program=program,
     )
     rows = tuple(
-        row.model_copy(update=_describe(row, weighed))
-        for row in delta.rows
-        if row.got is not None
+        row.model_copy(update=_describe(row, weighed)) for row in delta.rows if row.got is not None
     )
     return delta.model_copy(update={"rows": rows})
 

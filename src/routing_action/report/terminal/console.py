@@ -62,7 +62,9 @@ def render_console(
     delta = judge_alone(results, program, corpus, weighed)
     rows = [row for row in delta.rows if is_worth_a_look(row)]
     rows.sort(key=lambda row: _ORDER.index(row.got))
-    lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=weighed.unproven)]
+    lines = [
+        *draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=weighed.unproven)
+    ]
     lines += [""] if lines else []
     if not is_compared:
         lines += _agent_notes(results, style.width)
