@@ -302,8 +302,11 @@ def test_without_a_history_all_is_run(main: Main) -> None:
 
 def test_a_reuse_is_proven_where_its_source_is_judged_beside_it(main: Main) -> None:
     """The lines of a judged batch are no record of it, but still say what it measured."""
+    main.run()
+    remember(main.done.artifacts / "results.json", main.history)
     first = str(main.done.artifacts)
     assert main.reuse() == 0
+    assert {row["reused_from"]["batch"] for row in main.rows} == {Path(first).name}
     done = main.compare("--results", first, "--history", str(main.history))
     assert (done.code, "said to be reused, but" in done.stdout) == (0, False)
 
