@@ -251,6 +251,48 @@ def test_a_flaky_pair_is_listed_and_red_after_its_date(tmp_path: Path) -> None:
     assert over in delta["notes"]
 
 
+@pytest.mark.parametrize("runs", ["FFP", "P", "F"])
+def test_a_run_says_that_a_flaky_entry_is_over_as_the_comparison_does(
+    tmp_path: Path, runs: str
+) -> None:
+    """Whatever was measured: who sees a green run expects a green comparison."""
+    field = Field(tmp_path, weak=runs, steady="P")
+    told = {"rate": 0.7, "until": "2026-01-31", "reason": "two skills are alike"}
+    field.write_baseline({"weak": {"flaky": told}, "steady": {}})
+    done = field.run()
+    said = " ".join(done.stdout.split())
+    assert done.code == 1
+    assert "EXPIRED claude:weak: its flaky entry ended 2026-01-31" in said
+    assert "in provider-baseline.json give weak › claude a later flaky.until" in said
+    assert "verdict: 1 flaky entry is over" in said
+    assert "claude:steady" not in said
+    again = field.project.call("run", "--resume", done.artifacts.name)
+    assert (again.code, "EXPIRED claude:weak" in again.stdout) == (1, True)
+    code, rows, _ = field.judge()
+    assert (code, rows["weak"]["kind"]) == (1, "EXPIRED")
+
+
+@pytest.mark.parametrize("is_added", [True, False])
+def test_a_batch_is_no_history_of_itself(tmp_path: Path, is_added: bool) -> None:
+    """Whether its lines are in the history already or not, every text is the same."""
+    field = Field(tmp_path, broken="F", weak="FFFPP")
+    field.write_history(broken=(29, 30), weak=(24, 30))
+    done = field.run(*HISTORY)
+    batch = str(done.artifacts)
+    if is_added:
+        assert field.project.call("history", *HISTORY, "--add", batch).code == 0
+    code, rows, _ = field.judge(*HISTORY)
+    assert code == 1
+    chances = {name: rows[name]["chance"] for name in ("broken", "weak")}
+    records = {name: (one["before_passes"], one["before_trials"]) for name, one in chances.items()}
+    assert records == {"broken": (29, 30), "weak": (24, 30)}
+    assert [len(rows[name]["history"]) for name in ("broken", "weak")] == [1, 1]
+    comment = field.project.call("report", *HISTORY, "--format", "comment").stdout
+    assert "29 of 30 trials passed in the last run of the default branch" in comment
+    resumed = field.project.call("run", "--resume", done.artifacts.name).stdout
+    assert "before: 29 of 30" in " ".join(resumed.split())
+
+
 @pytest.mark.parametrize(("runs", "passed"), [("FFP", "1 of 3"), ("P", "1 of 1"), ("E", "")])
 def test_a_flaky_entry_that_is_over_says_so_first_and_what_ends_it(
     tmp_path: Path, runs: str, passed: str
@@ -329,10 +371,11 @@ def test_no_history_is_no_error_and_one_that_cannot_be_read_is(tmp_path: Path) -
     assert "the history in history cannot be read" in done.stderr
 
 
-def look(change: PullRequest, *more: str) -> dict[str, int]:
+def look(change: PullRequest, *more: str, note: str = "near a skill that was") -> dict[str, int]:
     """The trials of each case, where pairs near an edited skill are looked at three times."""
     words = shlex.join(("--look", "3", "--changed-from", "main", *more))
     found = change.measure(confirm="auto", extra_arguments=words)
+    assert note in found["stderr"]
     (file,) = Path(found["artifact-dir"]).glob("results.json")
     results = json.loads(file.read_text("utf-8"))
     assert results["options"]["look"] == 3
@@ -344,7 +387,8 @@ def test_pairs_near_an_edited_skill_are_looked_at_closer(change: PullRequest) ->
     """Those that want it; the others run once."""
     text = skill("deploying", "Bring a service to production, at any time.")
     change.propose({".claude/skills/deploying/SKILL.md": text})
-    assert look(change) == {"deploy": 3, "notes": 1}
+    note = "run 3 times at once: 1 pair near a skill that was edited since main: deploy"
+    assert look(change, note=note) == {"deploy": 3, "notes": 1}
     assert change.judge(confirm="auto").conclusion == "success"
 
 
@@ -367,7 +411,8 @@ def test_so_are_pairs_that_the_edited_skill_took_before(change: PullRequest) -> 
     assert look(change, "--history", str(folder))["notes"] == 3
     plain = PullRequest(change.folder / "plain")
     plain.propose({"README.md": "x"})
-    assert look(plain) == {"deploy": 1, "notes": 1}
+    note = "no pair is run 3 times at once: none is near a skill edited since main"
+    assert look(plain, note=note) == {"deploy": 1, "notes": 1}
 
 
 @pytest.mark.parametrize("words", [("--look", "3"), ("--changed-from", "main")])

@@ -318,6 +318,21 @@ def test_a_base_given_by_its_id_is_fetched(tmp_path: Path, pull_request: PullReq
     assert merge_base(clone, pull_request.base_tip).sha == pull_request.base_tip
 
 
+@pytest.mark.parametrize(
+    ("ref", "hint"),
+    [("mian", "did you mean main? If not: `git branch --all`"), ("nope", "`git branch --all`")],
+)
+def test_a_misspelt_branch_without_a_remote_is_said_to_be_none(
+    tmp_path: Path, ref: str, hint: str
+) -> None:
+    """A complete repository is not to be cloned anew."""
+    repository = create(tmp_path / "desk", {"README.md": "read"})
+    with pytest.raises(HarnessError, match=f"has no branch, tag or commit {ref}") as caught:
+        merge_base(repository, ref)
+    assert caught.value.remedy.startswith(hint)
+    assert "anew" not in caught.value.remedy
+
+
 def test_a_shallow_clone_without_a_remote_says_what_to_set(
     tmp_path: Path, pull_request: PullRequest
 ) -> None:

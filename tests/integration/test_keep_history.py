@@ -190,6 +190,17 @@ def test_the_worst_pair_stands_first_with_what_changed(project: Project) -> None
     ]
 
 
+def test_a_name_is_whole_so_that_it_can_be_copied(project: Project) -> None:
+    """However long it is: the line gets longer, and those of other pairs do not."""
+    name = f"long-{'x' * 120}-name"
+    append_to_folder(project.root / "history", runs("+-+", case_id=name))
+    lines = history(project).stdout.splitlines()
+    (line,) = (one for one in lines if name in one)
+    assert line.startswith(f"claude:{name}  67%  ")
+    assert max(len(one) for one in lines if one is not line) <= 80
+    assert history(project, "--case", name).code == 0
+
+
 def test_json_and_csv_hold_the_same_and_no_formula(project: Project) -> None:
     """For other programs."""
     first, second = json.loads(history(project, "--format", "json").stdout)
@@ -208,7 +219,9 @@ def test_pairs_and_days_can_be_chosen(project: Project) -> None:
     assert (one["case_id"], one["runs"]) == ("=sure", 11)
     assert history(project, "--case", "fel").code == 2
     assert "fell" in history(project, "--case", "fel").stderr
-    assert history(project, "--since", "yesterday").code == 2
+    for day in ("yesterday", "2026-13-01", "2026-11-31", "20261101"):
+        done = history(project, "--since", day)
+        assert (done.code, f"--since '{day}' is no day" in done.stderr) == (2, True)
     assert history(project, "--since", "2030-01-01").code == 3
 
 
@@ -264,7 +277,10 @@ def test_what_other_branches_measured_is_named(tmp_path: Path) -> None:
         return run_command(words, repository.path, {"PATH": os.environ["PATH"]}).stderr
 
     assert "default branch" not in add("first")
-    assert f"results of commit {on_change[:12]} are added, not of the default" in add("second")
+    said = add("second")
+    assert f"not on the default branch: {on_change[:12]}" in said
+    assert "remove from past the lines that hold 00000000-0000-4000-8000-0000000000ff" in said
+    assert said.index("not on the default branch") < said.index("new in past")
 
 
 def write(folder: Path, results: Results) -> None:
@@ -289,7 +305,20 @@ def test_the_branch_at_the_remote_is_read_where_no_folder_is_named(
     assert (again.code, again.stdout) == (0, done.stdout)
     both = run_command(("history", "--history", "copy", "--fetch", "copy"), clone.path, {})
     assert (both.code, "give one of --fetch and --history" in both.stderr) == (2, True)
+    assert "remedy: leave out --history" in both.stderr
     assert not clone.is_shallow
+
+
+@pytest.mark.parametrize("option", ["--site", "--add"])
+def test_a_file_in_place_of_a_folder_is_named_as_such(project: Project, option: str) -> None:
+    """There is room enough, and no artifacts root in this command."""
+    (project.root / "file").write_text("x", encoding="utf-8")
+    write(project.root / "live", make_results(make_row()))
+    folder = "history" if option == "--site" else "file"
+    given = ("--site", "file") if option == "--site" else ("--add", "live")
+    done = project.call("history", "--history", folder, *given)
+    assert done.code == 4
+    assert "a file is where a folder must be: name another place" in done.stderr
 
 
 def test_the_site_is_a_page_and_a_badge(project: Project) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from routing_action.results.past.history import HistoryLine
+from tests.support.command_line import Finished, run_command
 from tests.support.past import write_history
 from tests.support.pull_request import FILES, STEAL, SUCCESS, PullRequest, skill
 
@@ -86,6 +88,35 @@ def test_what_is_more_than_a_new_wording_moves_all(change: PullRequest, text: st
     """Only the words of a description can be compared."""
     change.propose({DEPLOYING: text})
     assert planned(change, "--neighbours") == ["deploy", "notes"]
+
+
+def call_plan(change: PullRequest, *options: str) -> Finished:
+    """At a desk."""
+    words = ("plan", "--agents", "claude", "--changed-from", "main", *options)
+    return run_command(words, change.folder / "checkout", {"PATH": os.environ["PATH"]})
+
+
+def test_what_was_left_out_is_said_as_it_is(change: PullRequest) -> None:
+    """A reworded description can still move a case that is not near to it."""
+    change.propose({DEPLOYING: REWORDED})
+    history = ("--history", str(change.folder / "history"))
+    done = call_plan(change, "--neighbours", *history)
+    assert "left out: notes (not near to what changed)" in done.stderr
+    assert "--history DIR" not in done.stderr
+    without = call_plan(change, "--neighbours")
+    assert "--neighbours leaves no case out without a history" in without.stderr
+    assert "all 2 cases" in without.stderr
+
+
+def test_a_history_that_is_not_there_is_refused(change: PullRequest) -> None:
+    """Else every case would be selected without a word."""
+    change.propose({DEPLOYING: REWORDED})
+    done = call_plan(change, "--history", "nope")
+    assert (done.code, "nope: is no folder" in done.stderr) == (2, True)
+    with (change.folder / "history" / "2026-01.jsonl").open("a", encoding="utf-8") as file:
+        file.write("{\n")
+    done = call_plan(change, "--history", str(change.folder / "history"))
+    assert (done.code, "1 line of the history cannot be read" in done.stderr) == (0, True)
 
 
 def test_the_gate_is_neutral_where_a_description_left_cases_out(change: PullRequest) -> None:

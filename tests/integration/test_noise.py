@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from routing_action.results.model import OfferedSkill
 from tests.support.command_line import ROOT, Project, loads
+from tests.support.result_rows import make_results, make_row
 
 AGENT = ROOT / "tests" / "fakes" / "wavering_agent.py"
 
@@ -29,6 +32,17 @@ def project(tmp_path: Path) -> Project:
     entries["known"] = {"claude": {"expected_status": "fail", "reason": "known"}}
     (tmp_path / "provider-baseline.json").write_text(json.dumps(entries), encoding="utf-8")
     return project
+
+
+def write_batch(project: Project, name: str, commit: str, description: str = "") -> None:
+    """A batch as another run left it."""
+    results = make_results(make_row(case_id="one"))
+    options = results.options.model_copy(update={"commit": commit})
+    skill = OfferedSkill(name="a", description=description, path="a", agents=("claude",))
+    changed = results.model_copy(update={"options": options, "skills": (skill,)})
+    folder = project.root / name
+    folder.mkdir()
+    (folder / "results.json").write_text(changed.model_dump_json(by_alias=True), encoding="utf-8")
 
 
 def write_history(project: Project) -> None:
@@ -104,7 +118,16 @@ def test_beside_other_batches_those_of_the_measuring_are_named(project: Project)
     """A batch of another day is not counted."""
     project.call("run", "--agents", "claude", "--case", "one")
     done = project.call("noise", "measure", "--runs", "2", "--agents", "claude", "--case", "one")
-    assert done.stdout.count("--results tests/agent-routing/artifacts/") == 2
+    command = done.stdout.splitlines()[-1].removeprefix("next: routing-action ")
+    assert re.fullmatch(r"noise --results=tests/agent-routing/artifacts/\{[-\w]+,[-\w]+\}", command)
+    expanded = subprocess.run(
+        ["bash", "-c", f"printf '%s\\n' {command}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    shown = project.call(*expanded.stdout.splitlines())
+    assert "2 trials known" in shown.stdout
 
 
 def test_measuring_ends_where_more_is_of_no_use(
@@ -135,8 +158,11 @@ def test_measuring_ends_with_its_budget(project: Project) -> None:
     ("arguments", "cause"),
     [
         ((), "give --history DIR, or --results BATCH once or more"),
-        (("--history", "x", "--results", "y"), "give --history DIR, or --results BATCH"),
+        (("--history", "x", "--results", "y"), "give one of --history and --results"),
         (("measure",), "--runs"),
+        (("--detect", "1.5"), "--detect '1.5': must be between 0 and 1"),
+        (("--detect", "1.5"), "such as 0.25"),
+        (("--wanted", "2"), "such as 0.01"),
     ],
 )
 def test_a_question_that_names_nothing_is_an_error(
@@ -148,10 +174,62 @@ def test_a_question_that_names_nothing_is_an_error(
     assert cause in done.stderr
 
 
-def test_an_agent_that_cannot_work_ends_the_measuring(project: Project) -> None:
-    """With the exit code of the run."""
-    done = project.call("noise", "measure", "--runs", "2", "--agents", "claude", "--case", "nope")
-    assert done.code == 2
+@pytest.mark.parametrize(
+    ("given", "cause"),
+    [
+        (("--case", "nope"), "nope"),
+        (("--agents", "nope"), "nope"),
+        (("stray",), "noise measure [OPTIONS]"),
+        (("--", "--confirm", "auto"), "--confirm gives more trials to what failed"),
+        (("--", "--confirm", "2"), "--confirm gives more trials to what failed"),
+        (("--", "--trials", "x"), "noise measure [OPTIONS]"),
+    ],
+)
+def test_what_cannot_be_measured_is_said_before_anything_runs(
+    project: Project, given: tuple[str, ...], cause: str
+) -> None:
+    """A name that is not there, an argument too many, and what would bend the rates."""
+    done = project.call("noise", "measure", "--runs", "2", *given)
+    assert (done.code, cause in done.stderr, "run 1 of 2" in done.stderr) == (2, True, False)
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "of-others"])
+def test_a_folder_without_a_history_is_refused(project: Project, name: str) -> None:
+    """It would look as if nothing were known."""
+    (project.root / "empty").mkdir()
+    (project.root / "of-others").mkdir()
+    (project.root / "of-others" / "notes.txt").write_text("x", encoding="utf-8")
+    done = project.call("noise", "--history", name)
+    assert (done.code, f"{name}: " in done.stderr, "remedy: " in done.stderr) == (2, True, True)
+
+
+def test_lines_of_a_history_that_cannot_be_read_are_told(project: Project) -> None:
+    """They are left out, as in the other commands."""
+    write_history(project)
+    with (project.root / "history" / "2026-11.jsonl").open("a", encoding="utf-8") as file:
+        file.write("{\n")
+    done = project.call("noise", "--history", "history")
+    assert "1 line of the history cannot be read" in done.stderr
+
+
+def test_batches_that_are_not_alike_are_told(project: Project) -> None:
+    """Of several commits, or with other skills: the change is no chance."""
+    first, second = "a" * 40, "b" * 40
+    write_batch(project, "one", first)
+    write_batch(project, "again", first)
+    write_batch(project, "later", second)
+    write_batch(project, "reworded", first, "Does more.")
+    same = project.call("noise", "--results", "one", "--results", "again")
+    assert (same.code, same.stderr) == (0, "")
+    later = project.call("noise", "--results", "one", "--results", "later").stderr
+    assert f"the batches are of 2 commits ({first[:12]}, {second[:12]})" in later
+    reworded = project.call("noise", "--results", "one", "--results", "reworded").stderr
+    assert "in the batches claude had different skills or descriptions" in reworded
+    assert "commits" not in reworded
+
+
+def test_a_baseline_that_expects_no_pass_has_no_noise(project: Project) -> None:
+    """Nothing is to be foreseen."""
     (project.root / "provider-baseline.json").write_text(
         '{"known": {"claude": {"expected_status": "fail", "reason": "x"}}}', encoding="utf-8"
     )

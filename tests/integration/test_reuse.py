@@ -300,6 +300,17 @@ def test_without_a_history_all_is_run(main: Main) -> None:
 # ---- the gate
 
 
+def test_a_reuse_is_proven_where_its_source_is_judged_beside_it(main: Main) -> None:
+    """The lines of a judged batch are no record of it, but still say what it measured."""
+    main.run()
+    remember(main.done.artifacts / "results.json", main.history)
+    first = str(main.done.artifacts)
+    assert main.reuse() == 0
+    assert {row["reused_from"]["batch"] for row in main.rows} == {Path(first).name}
+    done = main.compare("--results", first, "--history", str(main.history))
+    assert (done.code, "said to be reused, but" in done.stdout) == (0, False)
+
+
 def test_g1_a_reuse_that_the_gates_own_history_does_not_show_is_missing(main: Main) -> None:
     """An artifact chooses no verdict: without the history none is believed.
 

@@ -77,7 +77,8 @@ class Inputs:
             value = 0.0
         if not 0 < value < 1:
             raise UsageError(
-                f"input {name}: {self.text(name)!r} is not between 0 and 1", remedy="such as 0.01"
+                f"input {name}: {self.text(name)!r} is not between 0 and 1",
+                remedy=f"such as {default:g}",
             )
         return value
 

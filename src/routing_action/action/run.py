@@ -24,7 +24,7 @@ from routing_action.action.step import Step
 from routing_action.agents.discovery import DEFAULT_AGENTS, all_providers, find_agents
 from routing_action.agents.provider import Provider
 from routing_action.errors import ExitCode, HarnessError
-from routing_action.gate.judging.settle import find_unproven, weigh_run
+from routing_action.gate.judging.settle import weigh_run
 from routing_action.report.escape import code_block, code_span
 from routing_action.report.terminal.console import render_console
 from routing_action.report.terminal.layout import ConsoleStyle
@@ -141,13 +141,13 @@ def _show(folder: Path, text: str) -> str:
 
 
 def _table(results: Results, batch: Path) -> str:
-    chances = weigh_run(results, Path(results.options.cases_file).parent)
-    fail_on_infra = results.options.fail_on_infra
-    reason = judge_run(results, fail_on_infra, excused=find_unproven(chances))[1]
+    weighed = weigh_run(results, Path(results.options.cases_file).parent)
+    fail_on_infra, doubtful = results.options.fail_on_infra, weighed.unproven
+    reason = judge_run(results, fail_on_infra, excused=doubtful, ended=weighed.ended)[1]
     text = render_console(
         results,
         reason=reason,
-        chances=chances,
+        weighed=weighed,
         artifacts=str(batch),
         program=run_program(),
         style=ConsoleStyle(),

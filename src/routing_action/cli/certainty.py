@@ -48,8 +48,10 @@ class Share(click.ParamType[float]):
         except ValueError:
             share = 0.0
         if not 0 < share < 1:
-            name = param.opts[0] if param else ""
-            raise UsageError(f"{name} {value!r}: must be between 0 and 1", remedy="such as 0.01")
+            name, usual = (param.opts[0], param.default) if param else ("", 0.01)
+            raise UsageError(
+                f"{name} {value!r}: must be between 0 and 1", remedy=f"such as {usual}"
+            )
         return share
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from routing_action.results.past.history_lines import append_to_folder, build_li
 from routing_action.results.past.trends import Trend, build_trends
 from routing_action.results.read import read_results
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")  # Python takes 20261129 and 2026-W48-7 too
 _PAGE = "how-to/keep-a-history.md"
 
 
@@ -87,7 +88,11 @@ def command(
     one in at most 5% of pairs that never changed.
     """
     if copied_to is not None and history_folder is not None:
-        raise UsageError("give one of --fetch and --history")
+        raise UsageError(
+            "give one of --fetch and --history",
+            remedy="leave out --history: --fetch copies the branch at the remote",
+        )
+    _check_day(since)
     if added:
         _add(added, history_folder)
     history = read_history_option(history_folder, None) if history_folder else _fetch(copied_to)
@@ -106,6 +111,15 @@ def command(
     return 0
 
 
+def _check_day(text: str | None) -> None:
+    try:
+        is_day = text is None or bool(_DAY.fullmatch(text) and date.fromisoformat(text))
+    except ValueError:  # a day that no month has
+        is_day = False
+    if not is_day:
+        raise UsageError(f"--since {text!r} is no day", remedy="write it as 2026-11-29")
+
+
 def _add(paths: Sequence[Path], folder: Path | None) -> None:
     if folder is None:
         raise UsageError("--add needs the folder of the history", remedy="give --history DIR too")
@@ -118,12 +132,12 @@ def _add(paths: Sequence[Path], folder: Path | None) -> None:
     top = find_work_tree(Path.cwd())
     made = [one.options.commit or "" for one in results if one.options.replay is None]
     if top and (outside := list_outside(top, made)):
-        commits = (
-            f"commit{'' if len(outside) == 1 else 's'} {name_few([one[:12] for one in outside])}"
-        )
+        commits = name_few(one[:12] for one in outside)
+        own = [one.batch_run_id for one in results if one.options.commit in outside]
         click.echo(
-            f"routing-action: results of {commits} are added, not of the default branch: such a "
-            "history tells nothing of that branch; name its batches alone",
+            f"routing-action: warning: not on the default branch: {commits}; a history with such "
+            "results tells nothing of that branch. To take them back, remove from "
+            f"{from_here(folder)} the lines that hold {' or '.join(own)}",
             err=True,
         )
     count = append_to_folder(folder, lines)
@@ -156,8 +170,6 @@ def _select(
     history: History, cases: tuple[str, ...], agents: tuple[str, ...], since: str | None
 ) -> History:
     """The lines that are asked for; UsageError for a name that no line has."""
-    if since is not None and not _DAY.fullmatch(since):
-        raise UsageError(f"--since {since!r} is no day", remedy="write it as 2026-11-29")
     lines: Iterable[Any] = history.lines
     known = {line.case_id for line in history.lines}, {line.agent for line in history.lines}
     wanted = [

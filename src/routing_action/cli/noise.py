@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,15 @@ import click
 
 from routing_action.cli.certainty import AUTO, Confirm, Share, read_sequential, sequential_options
 from routing_action.cli.noise_measure import measure
-from routing_action.cli.options import BASELINE_HELP, format_option, path_option
+from routing_action.cli.options import (
+    BASELINE_HELP,
+    format_option,
+    path_option,
+    read_history_option,
+)
+from routing_action.cli.place import from_here
 from routing_action.corpus.baseline import Pair, Status, iterate_pairs
-from routing_action.errors import NothingToRunError, UsageError
+from routing_action.errors import DocumentError, NothingToRunError, UsageError
 from routing_action.evidence.chance import Record
 from routing_action.evidence.chance_sequence import Sequential
 from routing_action.files.program import own_program
@@ -31,10 +37,12 @@ from routing_action.gate.judging.noise import (
     foresee,
     recommend,
 )
-from routing_action.gate.wording import count
+from routing_action.gate.wording import count, name_few
 from routing_action.report.escape import printable
 from routing_action.results.find import find_result_files
-from routing_action.results.past.known_pairs import Known, know_from_history, know_from_results
+from routing_action.results.measured import MeasuredBatch
+from routing_action.results.past.known_pairs import Known, know_from_history, know_from_rows
+from routing_action.results.read import read_batches
 
 _MOST_OTHERS = 3
 _OTHERS = (
@@ -112,12 +120,42 @@ command.add_command(measure)
 
 
 def _read_known(history: Path | None, files: Sequence[Path]) -> Mapping[Pair, Known]:
-    if bool(history) == bool(files):
+    if history is not None and files:
+        raise UsageError("give one of --history and --results", remedy="leave the other one out")
+    if history is not None:
+        past = read_history_option(history)
+        if not past.lines:
+            raise DocumentError(
+                "holds no run of a history",
+                file=from_here(history),
+                remedy="name the folder that holds YYYY-MM.jsonl files; "
+                f"`{own_program()} history --history DIR --add BATCH` makes one",
+            )
+        return know_from_history(past)
+    if not files:
         raise UsageError(
             "give --history DIR, or --results BATCH once or more",
             remedy=f"`{own_program()} noise measure --runs 5` makes such batches",
         )
-    return know_from_history(history) if history else know_from_results(find_result_files(files))
+    batches = read_batches(find_result_files(files))
+    for mixture in _tell_mixture(batches):
+        told = f"{mixture}: what that changed is taken for chance; name batches that are alike"
+        click.echo(f"routing-action: warning: {printable(told)}", err=True)
+    return know_from_rows(row for batch in batches for row in batch.rows)
+
+
+def _tell_mixture(batches: Sequence[MeasuredBatch]) -> Iterator[str]:
+    """What differs between batches that should be alike, as far as they tell."""
+    commits = dict.fromkeys((one.options.commit or "unknown")[:12] for one in batches)
+    if len(commits) > 1:
+        yield f"the batches are of {len(commits)} commits ({name_few(commits)})"
+    offered: dict[str, set[frozenset[tuple[str, str]]]] = {}
+    for one in batches:
+        for agent in one.options.agents:
+            skills = frozenset((s.path, s.description) for s in one.skills if agent in s.agents)
+            offered.setdefault(agent, set()).add(skills)
+    if mixed := [agent for agent, found in offered.items() if len(found) > 1]:
+        yield f"in the batches {name_few(mixed)} had different skills or descriptions"
 
 
 def _choose_pairs(known: Mapping[Pair, Known], baseline_file: Path | None) -> list[KnownPair]:

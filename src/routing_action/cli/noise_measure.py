@@ -14,14 +14,16 @@ import click
 from routing_action.cli.options import agents_option, split_list
 from routing_action.cli.place import from_here
 from routing_action.cli.run import command as run_command
+from routing_action.cli.run import read_plan
 from routing_action.corpus.baseline import Pair
-from routing_action.errors import ExitCode
+from routing_action.errors import ExitCode, UsageError
 from routing_action.evidence.chance import Record, wilson_interval
 from routing_action.files.program import own_program
 from routing_action.gate.wording import count
 from routing_action.results.batch_folder import RESULTS_FILE
 from routing_action.results.find import list_batches
 from routing_action.results.past.known_pairs import Known, know_from_results
+from routing_action.run.replay.recordings import ReplaySet
 
 _KNOWN_WELL = 0.2
 """A pair whose interval is no wider needs no more runs."""
@@ -58,9 +60,10 @@ def measure(
     It ends early where more runs are of no use, since the rate of every pair is known well, and
     where the budget is spent. Options of `run` follow after `--`.
     """
-    batches: list[Path] = []
     words = [*(["--agents", ",".join(split_list(agents))] if agents else []), *more]
     cases: Sequence[str] | None = split_list(case_ids) if case_ids else None
+    _check([*words, *(["--case-id", ",".join(cases)] if cases else [])])
+    batches: list[Path] = []
     end = f"ended after {count(runs, 'run')}, as asked"
     for number in range(1, runs + 1):
         click.echo(f"routing-action: run {number} of {runs}", err=True)
@@ -81,15 +84,36 @@ def measure(
             end = f"ended after {count(number, 'run')}: {why}"
             break
     click.echo(end)
-    named = " ".join(f"--results {shlex.quote(from_here(one))}" for one in _shorten(batches))
-    click.echo(f"next: {own_program()} noise {named}")
+    click.echo(f"next: {own_program()} noise {_name(batches)}")
     return ExitCode.PASSED
 
 
-def _shorten(batches: Sequence[Path]) -> Sequence[Path]:
-    """The folder that holds these batches and no others, else each batch."""
+def _check(words: Sequence[str]) -> None:
+    """Raise before anything is paid for where `run` would not take these options."""
+    context = click.get_current_context()
+    try:
+        given = run_command.make_context("run", [*words], parent=context).params
+    except click.UsageError as error:
+        raise click.UsageError(error.format_message(), context) from None
+    if given["confirm"] != 0:
+        raise UsageError(
+            "--confirm gives more trials to what failed, so the rates would be wrong",
+            remedy="leave it out; `noise` then says what --confirm does",
+        )
+    read_plan(given, ReplaySet(Path(given["replay"])) if given["replay"] else None)
+
+
+def _name(batches: Sequence[Path]) -> str:
+    """As an option, the folder that holds these batches and no others, else each batch.
+
+    A shell makes an option of each name in braces.
+    """
     root = batches[0].parent
-    return [root] if set(list_batches(root)) == set(batches) else batches
+    place = shlex.quote(from_here(root))
+    if set(list_batches(root)) == set(batches):
+        return f"--results {place}"
+    names = ",".join(one.name for one in batches)
+    return f"--results={place}/{{{names}}}" if len(batches) > 1 else f"--results {place}/{names}"
 
 
 def _run_once(words: Sequence[str], budget: float | None) -> tuple[int, Path | None]:

@@ -18,6 +18,7 @@ from routing_action.cli.options import (
     format_option,
     known_agents,
     path_option,
+    read_history_option,
     seed_for,
     selection_options,
     split_list,
@@ -35,7 +36,6 @@ from routing_action.gate.moved_cases import Measured, describe_selection, find_m
 from routing_action.gate.wording import count, format_duration
 from routing_action.report.escape import printable
 from routing_action.results.model import Results
-from routing_action.results.past.records import read_past
 from routing_action.results.read import read_results
 from routing_action.run.plan import (
     Plan,
@@ -44,6 +44,11 @@ from routing_action.run.plan import (
     estimate,
     plan_shards,
     recorded_durations,
+)
+
+_UNKNOWN = (
+    "--neighbours leaves no case out without a history, since nothing tells which skills a case "
+    "loads; add --history DIR or --results FILE"
 )
 
 
@@ -81,7 +86,7 @@ from routing_action.run.plan import (
     "--neighbours",
     is_flag=True,
     help="With --changed-from: for a changed description only the cases near to it. "
-    "It can miss some; the gate is then neutral.",
+    "It can miss some; the gate is then neutral. Needs --history or --results.",
 )
 @path_option("--history", metavar="DIR", help="What the default branch measured: what loads what.")
 @path_option("--baseline", help="The baseline. Default: provider-baseline.json beside the cases.")
@@ -123,6 +128,7 @@ def command(
     if neighbours and changed_from is None:
         raise UsageError("--neighbours has no effect without --changed-from", remedy="add it")
     earlier = [read_results(path) for path in result_files]
+    past = read_history_option(history).lines
     told = ""
     if changed_from is not None:
         default = Path(corpus.file).parent / DEFAULT_BASELINE_FILES[0]
@@ -136,11 +142,13 @@ def command(
                 corpus.file: Influence.CASES,
             },
             earlier,
-            read_past(history).lines,
+            past,
             neighbours,
         )
         selection, told = _narrow(selection, measured, changed_from)
         click.echo(f"routing-action: {printable(told)}", err=True)
+        if neighbours and not (earlier or past):
+            click.echo(f"routing-action: {_UNKNOWN}", err=True)
     plan = build_plan(corpus, selection, known_agents().providers)
     narrowed = {} if changed_from is None else {"changed_from": changed_from}
     described = _describe(plan, shards, earlier, narrowed) | {"selection": told}
@@ -181,11 +189,14 @@ def _narrow(selection: Selection, measured: Measured, ref: str) -> tuple[Selecti
     case_ids = [case.case_id for case in asked.cases]
     wanted = tuple(case_id for case_id in case_ids if case_id in moved)
     if not wanted:
+        why = f"nothing that a case depends on changed since {ref}"
+        if measured.near:
+            why += ", or no case is near to it"
         raise NothingToRunError(
-            f"nothing to run: nothing that a case depends on changed since {ref}",
+            f"nothing to run: {why}",
             remedy="to run all cases, leave --changed-from out",
         )
-    return replace(selection, case_ids=wanted), describe_selection(moved, case_ids)
+    return replace(selection, case_ids=wanted), describe_selection(moved, case_ids, measured.near)
 
 
 def _describe(

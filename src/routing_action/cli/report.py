@@ -36,6 +36,7 @@ from routing_action.report.steps import name_source
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.results.batch_folder import RESULTS_FILE
 from routing_action.results.past.trends import build_trends
+from routing_action.results.read import read_ids
 
 _FILES = ("html", "junit")
 
@@ -87,7 +88,8 @@ def command(
     place = replace(place, results=name_source(delta, batches))
     history = read_history_option(history_folder)
     trends = build_trends(history.lines)
-    delta = add_past_runs(delta, history.lines)
+    if history.lines:
+        delta = add_past_runs(delta, history.without(read_ids(results)).lines)
     if folder is not None:
         found = write_reports(
             delta, folder, place, results=results, templates=templates, trends=trends

@@ -30,8 +30,10 @@ from routing_action.errors import DocumentError, UsageError
 from routing_action.evidence.tiers import compute_tier
 from routing_action.gate.histories import GitHistory
 from routing_action.gate.moved_cases import Measured, find_cases_near_edits
+from routing_action.gate.wording import count, name_few
 from routing_action.git.changes import uncommitted_paths
 from routing_action.git.command import resolve
+from routing_action.report.escape import printable
 from routing_action.results.journal import Journal
 from routing_action.results.measured import parse_shard
 from routing_action.results.past.records import read_past
@@ -72,15 +74,14 @@ def command(context: click.Context, **given: Any) -> int:  # noqa: ANN401 - what
         return resume_batch(context, given["resume"], given["artifacts_root"])
     settings = _settings(given)
     recordings = ReplaySet(settings.replay.folder) if settings.replay else None
-    plan = _plan(given, recordings)
-    _require_prompts(plan)
-    plan = _look_closer(plan, given)
+    plan, notes = _look_closer(read_plan(given, recordings), given)
     return run_and_report(
         plan,
         settings,
         journal=context.obj if isinstance(context.obj, Journal) else None,
         arguments=kept_arguments(context, *_pinned(plan, settings)),
         recordings=recordings,
+        notes=notes,
         batch_file=given["batch_file"],
         as_json=given["output_format"] == "json",
     )
@@ -168,7 +169,8 @@ def _shard(text: str | None) -> str | None:
     return text
 
 
-def _plan(given: Given, recordings: ReplaySet | None) -> Plan:
+def read_plan(given: Given, recordings: ReplaySet | None) -> Plan:
+    """What is to be run; raises where a case, an agent or a prompt is not there."""
     corpus = read_cases(_cases_file(given["cases_file"], given["replay"]))
     selection = Selection(
         agents=choose_agents(given["agents"], corpus.file),
@@ -181,6 +183,7 @@ def _plan(given: Given, recordings: ReplaySet | None) -> Plan:
     plan = build_plan(corpus, selection, known_agents().providers)
     if not (given["skills"] or recordings):
         refuse_skills_elsewhere(corpus.file, plan.providers.values())
+    _require_prompts(plan)
     return plan
 
 
@@ -204,8 +207,11 @@ def _require_prompts(plan: Plan) -> None:
             )
 
 
-def _look_closer(plan: Plan, given: Given) -> Plan:
-    """With the trials that --look adds, for what changed since --changed-from."""
+def _look_closer(plan: Plan, given: Given) -> tuple[Plan, tuple[str, ...]]:
+    """With the trials that --look adds for what changed since --changed-from, and a note on them.
+
+    Without that option there is none.
+    """
     ref, look = given["changed_from"], given["look"]
     if (ref is None) != (look == 1):
         raise UsageError(
@@ -213,13 +219,21 @@ def _look_closer(plan: Plan, given: Given) -> Plan:
             remedy="such as --look 3 --changed-from origin/main",
         )
     if ref is None:
-        return plan
+        return plan, ()
     history, folder = GitHistory(Path.cwd(), os.environ), given["history_folder"]
     commit = history.find_merge_base(ref)
     # Whatever agent it was that took the skill.
     measured = Measured(plan.corpus, (), {}, lines=read_past(folder).lines)
     near = find_cases_near_edits(Path.cwd(), commit, history, measured)
-    return replace(plan, units=add_looks(plan.units, near, look))
+    units = (one for one in plan.units if one.case.case_id in near)
+    pairs = dict.fromkeys((one.case.case_id, one.agent) for one in units)
+    note = (
+        f"run {look} times at once: {count(len(pairs), 'pair')} near a skill that was edited since "
+        f"{ref}: {name_few(dict.fromkeys(case_id for case_id, _ in pairs))}"
+        if pairs
+        else f"no pair is run {look} times at once: none is near a skill edited since {ref}"
+    )
+    return replace(plan, units=add_looks(plan.units, near, look)), (printable(note),)
 
 
 def _pinned(plan: Plan, settings: RunSettings) -> tuple[str, ...]:

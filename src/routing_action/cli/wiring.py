@@ -31,7 +31,7 @@ from routing_action.gate.baselines import (
     has_baseline,
     read_baseline,
 )
-from routing_action.gate.judging.settle import find_unproven, weigh_run
+from routing_action.gate.judging.settle import weigh_run
 from routing_action.git.credentials import find_credentials
 from routing_action.report.terminal.cells import shorten
 from routing_action.report.terminal.choose_progress import live_progress
@@ -64,13 +64,14 @@ def run_and_report(
     recordings: ReplaySet | None,
     arguments: tuple[str, ...],
     journal: Journal | None,
+    notes: tuple[str, ...],
     batch_file: Path | None,
     as_json: bool,
 ) -> int:
     """Run the plan with the real parts, write the outcome to stdout, give the exit code.
 
-    `journal` is that of a batch to continue; `arguments` repeat a new one. `batch_file` gets
-    the path of the batch's folder, for a script that works on it.
+    `journal` is that of a batch to continue; `arguments` repeat a new one. `notes` are said at the
+    start. `batch_file` gets the path of the batch's folder, for a script that works on it.
     """
 
     def write(line: str) -> None:
@@ -81,11 +82,8 @@ def run_and_report(
     if stored.warning and recordings is None:
         write(f"routing-action: {stored.warning}")
     launcher = _launcher(plan, settings, recordings)
-    notes = (
-        check_before_paying(plan, settings, launcher.missing)
-        if isinstance(launcher, LiveLauncher)
-        else ()
-    )
+    if isinstance(launcher, LiveLauncher):
+        notes += check_before_paying(plan, settings, launcher.missing)
     if journal is None:
         folder = BatchFolder(settings.outputs.artifacts_root, new_uuid())
         journal = Journal.create(folder.path / JOURNAL_FILE)
@@ -99,7 +97,7 @@ def run_and_report(
         with _signals(stop), live_progress(settings, stop.cancel, stop.hurry) as observer:
             ports = Ports(lambda: datetime.now(UTC), new_uuid, write, observer)
             parts = Parts(folder, launcher, redactor, ports, stop)
-            confirm = _confirm(plan, settings)
+            confirm = _confirm(plan, settings, folder.path.name)
             _import_late_modules()
             try:
                 return await run_batch(plan, settings, parts, journal, arguments, confirm, notes)
@@ -160,11 +158,11 @@ def show_batch(
     then said by the comparison. Where nobody reads stdout any more the outcome stands in the
     folder all the same.
     """
-    chances = weigh_run(batch.results, Path(corpus.file).parent)
-    excused = find_unproven(chances)
-    if batch.exit_code is ExitCode.GATE_FAILED and excused:
-        judged = judge_run(batch.results, batch.results.options.fail_on_infra, excused=excused)
-        batch = replace(batch, exit_code=judged[0], reason=judged[1])
+    weighed = weigh_run(batch.results, Path(corpus.file).parent)
+    results, doubtful = batch.results, weighed.unproven
+    fails_on_infra, folder = results.options.fail_on_infra, batch.folder.path
+    judged = judge_run(results, fails_on_infra, folder, excused=doubtful, ended=weighed.ended)
+    batch = replace(batch, exit_code=judged[0], reason=judged[1])
     if batch_file is not None:
         write_atomically(batch_file, f"{batch.folder.path}\n")
     if as_json:
@@ -177,7 +175,7 @@ def show_batch(
             artifacts=from_here(batch.folder.path),
             style=stdout_style(environ),
             corpus=corpus,
-            chances=chances,
+            weighed=weighed,
             is_compared=batch_file is not None and _is_comparable(batch, corpus),
         )
         if batch_file is None and _is_comparable(batch, corpus) and not is_ci(environ):
@@ -217,16 +215,17 @@ def _launcher(
     return LiveLauncher(settings, plan.providers, hidden)
 
 
-def _confirm(plan: Plan, settings: RunSettings) -> Confirm:
+def _confirm(plan: Plan, settings: RunSettings, batch: str) -> Confirm:
     """What --confirm and --fail-fast ask for, by the baseline beside the cases and the history.
 
-    A repository that has no baseline yet expects nothing to pass.
+    A repository that has no baseline yet expects nothing to pass. A batch that is continued is no
+    history of itself.
     """
     folder = Path(plan.corpus.file).parent
     if not (settings.confirm.most or settings.fail_fast) or not has_baseline(folder):
         return Confirm()
     baseline = read_baseline(find_baseline_file(folder))[0]
-    return Confirm(settings.confirm, baseline, read_records(settings.history))
+    return Confirm(settings.confirm, baseline, read_records(settings.history, {batch}))
 
 
 def _secrets(plan: Plan, settings: RunSettings) -> tuple[str, ...]:

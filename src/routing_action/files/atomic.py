@@ -41,9 +41,8 @@ def stream_atomically(path: Path) -> Iterator[TextIO]:
             temporary.unlink()
 
 
-def unwritable(path: Path, error: OSError) -> HarnessError:
-    """The error for a place that cannot be written."""
-    return HarnessError(
-        f"{path}: cannot be written: {error.strerror}",
-        remedy="free space there, or name another folder with --artifacts-root DIR",
-    )
+def unwritable(path: Path, error: OSError, other: str = "name another place") -> HarnessError:
+    """The error for a place that cannot be written; `other` says how another one is named."""
+    is_file = isinstance(error, FileExistsError | NotADirectoryError)
+    remedy = "a file is where a folder must be: " if is_file else "free space there, or "
+    return HarnessError(f"{path}: cannot be written: {error.strerror}", remedy=f"{remedy}{other}")

@@ -138,6 +138,7 @@ def judge(
     if baselines.commit is not None:
         check_layout(baselines.commit, root, _name_used(asked, corpus, request.path), history)
     settled = settle_test(asked.policy, asked.past, batches)
+    before = settled.past.without({batch.batch_run_id for batch in batches})
     flaky = list_flaky(baselines.deciding or {}, settled.policy.sequential, now.date().isoformat())
     named = _name_files(asked, request.path, corpus, batches)
     since = asked.since if asked.baseline_ref else ""
@@ -173,13 +174,13 @@ def judge(
         program=program,
         moved=_find_moved(asked, root, history, batches, corpus, baselines.commit, named),
         last_attempt=asked.last_attempt,
-        records=sum_recent(settled.past),
+        records=sum_recent(before),
     )
     added = {
         "notes": (*settled.notes, *delta.notes, *flaky, *damaged),
         "measured_with": (*delta.measured_with, *describe_reused(batches)),
     }
-    delta = add_past_runs(delta.model_copy(update=added), settled.past.lines)
+    delta = add_past_runs(delta.model_copy(update=added), before.lines)
     return Judged(reject_reused(delta, unproven), tuple(batches), place.cases)
 
 

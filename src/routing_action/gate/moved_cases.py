@@ -104,15 +104,18 @@ def _open_changes(
         yield _Change(measured, trees, name_files(trees, read, named), read)
 
 
-def describe_selection(moved: Mapping[str, str], case_ids: Sequence[str]) -> str:
-    """How many of the cases are measured, why, and which are not."""
+def describe_selection(
+    moved: Mapping[str, str], case_ids: Sequence[str], near: bool = False
+) -> str:
+    """How many of the cases are measured, why, and which are not; `near` as it was asked for."""
     chosen = [case_id for case_id in case_ids if case_id in moved]
     left = [case_id for case_id in case_ids if case_id not in moved]
     reasons = dict.fromkeys(moved[case_id] for case_id in chosen)
     share = f"{len(chosen)} of" if left or len(case_ids) == 1 else "all"
     text = f"{share} {count(len(case_ids), 'case')}: {name_few(reasons, _SHOWN, '; ')}"
     if left:
-        text += f"; left out: {', '.join(left)} (nothing that they depend on changed)"
+        why = "not near to what changed" if near else "nothing that they depend on changed"
+        text += f"; left out: {', '.join(left)} ({why})"
     return text
 
 

@@ -190,7 +190,7 @@ def _decide_known(
     # A change that renews or removes what is over can be merged: it is in view.
     own = declared.flaky if declared else None
     if entry.flaky and certainty.has_ended(entry.flaky) and certainty.has_ended(own):
-        return DeltaKind.EXPIRED, True, _EXPIRED.format(entry.flaky.until)
+        return DeltaKind.EXPIRED, True, EXPIRED.format(entry.flaky.until)
     chance = _weigh(entry, measured, tree)
     if chance is not None and chance.finding in _FINDINGS:
         kind, why = _FINDINGS[chance.finding]
@@ -218,7 +218,7 @@ _FINDINGS = {
 }
 _COMES_TO = {Finding.WORSE: Status.FAIL, Finding.SAME: Status.PASS}
 _WEIGHED = (DeltaKind.REGRESSION, DeltaKind.NOT_PROVEN, DeltaKind.OK)
-_EXPIRED = "its flaky entry ended {}"
+EXPIRED = "its flaky entry ended {}"
 _QUIET = (DeltaKind.OK, DeltaKind.IMPROVEMENT, DeltaKind.CHANGED)
 """The words that an edit of the case may have brought about."""
 

@@ -93,8 +93,10 @@ def fetch_ref(
     remote, name = split_remote(top, ref)
     if not remote:
         raise HarnessError(
-            f"{ref} is not in this clone, and there is no remote to fetch it from",
-            remedy=name_remotes(top),
+            f"this clone has no branch, tag or commit {ref}, and no remote to fetch it from",
+            remedy=name_remotes(top)
+            if _list_remotes(top)
+            else "`git branch --all` and `git tag` list what it has",
         )
     for source, target in _sources(remote, name):
         if target and not _is_well_formed(top, source):

@@ -11,6 +11,7 @@ RESULTS_FILE = "results.json"
 PROOF_FILE = "tool-use-proof.log"
 TRANSCRIPTS = "transcripts"
 DEFAULT_ARTIFACTS_ROOT = Path("tests/agent-routing/artifacts")
+_ANOTHER = "name another folder with --artifacts-root DIR"
 
 
 class BatchFolder:
@@ -27,7 +28,7 @@ class BatchFolder:
             self.path.mkdir(parents=True)
             self.transcripts.mkdir()
         except OSError as error:
-            raise unwritable(self.path, error) from None
+            raise unwritable(self.path, error, _ANOTHER) from None
 
     @classmethod
     def existing(cls, path: Path) -> BatchFolder:
@@ -38,7 +39,7 @@ class BatchFolder:
         try:
             folder.transcripts.mkdir(exist_ok=True)
         except OSError as error:
-            raise unwritable(folder.path, error) from None
+            raise unwritable(folder.path, error, _ANOTHER) from None
         return folder
 
     @property

@@ -18,7 +18,8 @@ class MeasuredBatch:
     """A results.json, with the key and attempt that its artifact names, and that folder.
 
     `run` is the id of the workflow run that measured it, "" for the one that judges. `stale` says
-    what changed after it was measured, beside a newer one; "" where nothing did.
+    what changed after it was measured, beside a newer one; "" where nothing did. `batch_run_id` is
+    its own id, "" where it has none.
     """
 
     file: str
@@ -32,6 +33,7 @@ class MeasuredBatch:
     generated_at: str = ""
     stale: str = ""
     run: str = ""
+    batch_run_id: str = ""
 
 
 When: TypeAlias = int | str

@@ -98,6 +98,11 @@ def stream_rows(paths: Sequence[Path]) -> Iterator[tuple[Path, Iterator[UnitResu
         yield file, (row for row in rows if owners.get((row.case_id, row.agent), file) == file)
 
 
+def read_ids(paths: Sequence[Path]) -> set[str]:
+    """The id of each batch that `read_batches` would load."""
+    return {_open(file, _MEASURED)[0].batch_run_id for file in find_result_files(paths)}
+
+
 def _read_batch(path: Path) -> MeasuredBatch:
     head, found = _open(path, _MEASURED)
     rows = tuple(map(_shrink, found))
@@ -115,7 +120,8 @@ def _read_batch(path: Path) -> MeasuredBatch:
         )
     content = (head.complete, head.options, head.skills, rows)
     told = (str(artifact or ""), head.generated_at_utc)
-    return MeasuredBatch(str(path), key, attempt, *content, *told)
+    batch_run_id = head.batch_run_id
+    return MeasuredBatch(str(path), key, attempt, *content, *told, batch_run_id=batch_run_id)
 
 
 _NO_FIELDS: set[str] = set()

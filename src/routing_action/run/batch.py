@@ -215,24 +215,27 @@ def judge_run(
     fail_on_infra: bool,
     folder: Path | None = None,
     excused: Collection[Pair] = (),
+    ended: Collection[Pair] = (),
 ) -> tuple[ExitCode, str]:
     """The exit code of a run on its own, and the reason in a sentence.
 
     `folder` is the batch's, where it can be continued. `excused` are pairs of which it is not
-    proven that they got worse. A batch that was interrupted is 130. Any
-    failed pair is 1. So is a batch of which less than half was measured, and any infra_error where
-    `fail_on_infra` asks for it.
+    proven that they got worse, `ended` those whose flaky entry is past its date. A batch that was
+    interrupted is 130. Any failed or ended pair is 1. So is a batch of which less than half was
+    measured, and any infra_error where `fail_on_infra` asks for it.
     """
     if not results.complete:
         cause = "interrupted: the results hold what had ended"
         hint = f"; `{resume_command(folder)}` continues it" if folder else ""
         return ExitCode.INTERRUPTED, f"{cause}{hint}"
     fails = [pair for pair in results.pairs if pair.status is Status.FAIL]
-    failed = [pair for pair in fails if (pair.case_id, pair.agent) not in excused]
+    failed = [pair for pair in fails if (pair.case_id, pair.agent) not in {*excused, *ended}]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     beside = f", {_count(infra)} not measured" if infra else ""
-    if failed:
-        return ExitCode.GATE_FAILED, f"{_count(failed)} failed{beside}"
+    if failed or ended:
+        entries = "1 flaky entry is" if len(ended) == 1 else f"{len(ended)} flaky entries are"
+        counts = (f"{_count(failed)} failed" * bool(failed), f"{entries} over" * bool(ended))
+        return ExitCode.GATE_FAILED, f"{' and '.join(filter(None, counts))}{beside}"
     if infra and fail_on_infra:
         return ExitCode.GATE_FAILED, f"{_count(infra)} could not be measured (--fail-on-infra)"
     if len(results.pairs) - len(infra) < MEASURED_FLOOR * len(results.pairs):

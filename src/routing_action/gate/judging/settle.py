@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from routing_action.corpus.baseline import (
@@ -29,7 +29,7 @@ from routing_action.gate.wording import name_few
 from routing_action.results.measured import MeasuredBatch, sum_up
 from routing_action.results.model import Options, Results, UnitResult
 from routing_action.results.past.history import History
-from routing_action.results.past.records import read_past, sum_recent
+from routing_action.results.past.records import read_past, read_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +66,53 @@ def settle_test(policy: Policy, past: History, batches: Sequence[MeasuredBatch])
     return Settled(replace(policy, sequential=settings), past, (told,))
 
 
-def weigh_run(results: Results, folder: Path) -> dict[Pair, Chance]:
-    """What the test of a run says of its pairs that failed, as a comparison at a desk will say it.
-
-    Empty where it was run by none, or `folder`, where its cases are, has no baseline to read.
-    """
-    test, past = read_test(results.options), results.options.history
-    if test is None or not has_baseline(folder):
-        return {}
-    with suppress(RoutingActionError):
-        baseline = read_baseline(find_baseline_file(folder))[0]
-        records = sum_recent(read_past(Path(past) if past else None))
-        certainty = Certainty(test, records, count_passing(baseline))
-        trials: dict[Pair, list[UnitResult]] = {}
-        for row in results.results:
-            trials.setdefault((row.case_id, row.agent), []).append(row)
-        known = ((pair, rows) for pair, rows in trials.items() if find_entry(baseline, pair))
-        weighed = (
-            (pair, certainty.weigh(baseline[pair[0]][pair[1]], sum_up(pair, rows)))
-            for pair, rows in known
-        )
-        return {pair: chance for pair, chance in weighed if chance}
-    return {}
-
-
 UNPROVEN = (Finding.SAME, Finding.NOT_PROVEN)
 """What a comparison calls green, though trials failed."""
 
 
-def find_unproven(chances: Mapping[Pair, Chance]) -> set[Pair]:
-    """The pairs of which it is not proven that they got worse."""
-    return {pair for pair, chance in chances.items() if chance.finding in UNPROVEN}
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What the test of a run says of its pairs that failed, and whose flaky entry ended, and when.
+
+    No pair is in both. `baseline` is the file of the entries that ended, "" where none did.
+    """
+
+    chances: Mapping[Pair, Chance] = field(default_factory=dict)
+    ended: Mapping[Pair, str] = field(default_factory=dict)
+    baseline: str = ""
+
+    @property
+    def unproven(self) -> set[Pair]:
+        """The pairs of which it is not proven that they got worse."""
+        return {pair for pair, chance in self.chances.items() if chance.finding in UNPROVEN}
+
+
+def weigh_run(results: Results, folder: Path) -> Weighed:
+    """What a comparison at a desk will say of the pairs of a run, on the day of its results.
+
+    Nothing where it was run by no test, or `folder`, where its cases are, has no baseline to read.
+    """
+    test, past = read_test(results.options), results.options.history
+    if test is None or not has_baseline(folder):
+        return Weighed()
+    with suppress(RoutingActionError):
+        file = find_baseline_file(folder)
+        baseline = read_baseline(file)[0]
+        records = read_records(Path(past) if past else None, {results.batch_run_id})
+        today = results.generated_at_utc[:10]
+        certainty = Certainty(test, records, count_passing(baseline), today)
+        trials: dict[Pair, list[UnitResult]] = {}
+        for row in results.results:
+            trials.setdefault((row.case_id, row.agent), []).append(row)
+        chances, ended = {}, {}
+        for pair, rows in trials.items():
+            entry = find_entry(baseline, pair)
+            if entry and entry.flaky and certainty.has_ended(entry.flaky):
+                ended[pair] = entry.flaky.until
+            elif entry and (chance := certainty.weigh(entry, sum_up(pair, rows))):
+                chances[pair] = chance
+        return Weighed(chances, ended, str(file) if ended else "")
+    return Weighed()
 
 
 def read_test(options: Options) -> Sequential | None:

@@ -6,13 +6,12 @@ Lines keep within the width, but for commands and paths, which are there to be c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from routing_action.corpus.baseline import Pair, Status
+from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
-from routing_action.gate.judging.certainty import Chance
-from routing_action.gate.judging.settle import find_unproven
+from routing_action.gate.judging.settle import Weighed
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count, format_duration
@@ -35,7 +34,7 @@ from routing_action.report.view import is_worth_a_look
 from routing_action.results.model import Results, UnitResult
 from routing_action.results.notes import KEPT_WORKSPACE, notes_of_agents
 
-_UNKNOWN: Mapping[Pair, Chance] = {}
+_NOTHING = Weighed()
 _ORDER = (Status.FAIL, Status.INFRA_ERROR, Status.PASS)
 _SLOWEST = 5
 _SLOW_MS = 5000
@@ -50,21 +49,22 @@ def render_console(
     program: str,
     style: ConsoleStyle,
     corpus: Corpus | None = None,
-    chances: Mapping[Pair, Chance] = _UNKNOWN,
+    weighed: Weighed = _NOTHING,
     is_compared: bool = False,
 ) -> str:
     """The final text of a run: matrix, a block for each cause, totals and the artifact folder.
 
-    `program` is how a run is started here, for the commands that are offered. `chances` are what
-    the test of the run says of pairs that failed. `is_compared`:
-    a comparison follows at once, which says what failed and gives the verdict.
+    `program` is how a run is started here, for the commands that are offered. `weighed` is
+    what a comparison will say of its pairs. `is_compared`: one follows at once, which says what
+    failed and gives the verdict.
     """
     style = ConsoleStyle(style.colour, max(style.width, LEAST_WIDTH))
-    delta = judge_alone(results, program, corpus, chances)
-    doubtful = find_unproven(chances)
+    delta = judge_alone(results, program, corpus, weighed)
     rows = [row for row in delta.rows if is_worth_a_look(row)]
     rows.sort(key=lambda row: _ORDER.index(row.got))
-    lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=doubtful)]
+    lines = [
+        *draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=weighed.unproven)
+    ]
     lines += [""] if lines else []
     if not is_compared:
         lines += _agent_notes(results, style.width)
@@ -115,6 +115,8 @@ def _blocks(
 
 
 def _word(row: DeltaEntry) -> tuple[str, str]:
+    if row.kind is DeltaKind.EXPIRED:
+        return row.kind.value, RED
     if row.kind is DeltaKind.NOT_PROVEN:
         return row.kind.value, YELLOW
     if row.chance and not row.gates:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from routing_action.gate.wording import count, format_duration
-from routing_action.report.terminal.cells import cell_width, pad, shorten_middle, visible
+from routing_action.report.terminal.cells import cell_width, pad, visible
 from routing_action.report.terminal.layout import wrap
 from routing_action.results.past.trend_words import (
     describe_change,
@@ -19,7 +19,10 @@ _NARROWEST, _WIDEST, _BLOCKS = 20, 60, 30
 
 
 def render_history(trends: Sequence[Trend], width: int) -> str:
-    """The table; where it is narrow it has no blocks."""
+    """The table; where it is narrow it has no blocks.
+
+    A name is never cut, as it is there to be copied: its line gets longer.
+    """
     return "\n".join(_render(trends, width)) + "\n"
 
 
@@ -37,8 +40,7 @@ def _render(trends: Sequence[Trend], width: int) -> Iterator[str]:
     yield f"{count(len(trends), 'pair')} in {count(runs, 'run')}, {' to '.join(between)}"
     yield ""
     for row, trend in zip(rows, (None, *trends), strict=True):
-        cells = (shorten_middle(row[0], widths[0]), *row[1:shown])
-        yield "  ".join(map(pad, cells, widths)).rstrip()
+        yield "  ".join(map(pad, row[:shown], widths)).rstrip()
         if trend is not None and trend.change is not None:
             yield from (f"    {line}" for line in wrap(describe_change(trend), width - 4))
 

@@ -6,7 +6,7 @@ counted and left out, since another release, or two runs at once, may have writt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +63,10 @@ class History:
 
     lines: tuple[HistoryLine, ...] = ()
     unread: int = 0
+
+    def without(self, batches: Container[str]) -> History:
+        """The history before these batches, by their ids: what is judged is no evidence of it."""
+        return History(tuple(one for one in self.lines if one.batch not in batches), self.unread)
 
 
 NEWEST = 100

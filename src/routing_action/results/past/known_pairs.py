@@ -9,7 +9,8 @@ from pathlib import Path
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.evidence.chance import Record
 from routing_action.results.model import MeasuredRow
-from routing_action.results.past.records import read_past, sum_recent
+from routing_action.results.past.history import History
+from routing_action.results.past.records import sum_recent
 from routing_action.results.read import read_batches
 
 
@@ -22,9 +23,8 @@ class Known:
     trials: int = 0
 
 
-def know_from_history(folder: Path) -> Mapping[Pair, Known]:
-    """The newest trials of each pair. HarnessError where the history is unreadable."""
-    history = read_past(folder)
+def know_from_history(history: History) -> Mapping[Pair, Known]:
+    """The newest trials of each pair."""
     costs: dict[Pair, list[float]] = {}
     for line in history.lines:
         if line.cost_usd is not None and line.trials:
@@ -41,10 +41,12 @@ def know_from_results(files: Sequence[Path]) -> Mapping[Pair, Known]:
 
 
 def know_from_rows(rows: Iterable[MeasuredRow]) -> dict[Pair, Known]:
-    """The trials that were measured."""
+    """The trials that were measured; a reused row is none."""
     records: dict[Pair, Record] = {}
     costs: dict[Pair, list[float]] = {}
     for row in rows:
+        if row.reused_from:
+            continue
         pair = (row.case_id, row.agent)
         measured = row.status is not Status.INFRA_ERROR
         passed = row.status is Status.PASS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,9 +15,12 @@ RECENT = 100
 """So many measured trials of a pair tell its rate; older ones may be of another model."""
 
 
-def read_records(folder: Path | None) -> Mapping[Pair, Record]:
-    """The records of a history's folder; none without one. HarnessError where it is unreadable."""
-    return sum_recent(read_past(folder))
+def read_records(folder: Path | None, judged: Container[str] = ()) -> Mapping[Pair, Record]:
+    """The records of a history's folder without the batches that are judged; none without one.
+
+    HarnessError where it is unreadable.
+    """
+    return sum_recent(read_past(folder).without(judged))
 
 
 def read_past(folder: Path | None) -> History:
