@@ -13,7 +13,7 @@ usage: scripts/build.sh FOLDER
 
 Makes the sdist, the wheel (from the sdist), an SBOM of the packages in requirements.lock
 (CycloneDX) and SHA256SUMS in FOLDER, which must be new or empty, and checks them. The same commit
-gives the same bytes.
+gives the same bytes. Files that git does not track may not lie where the packages take all.
 
   --notes  only print what CHANGELOG.md says of VERSION, the notes of its release; exit 1 if it says
            nothing, or if VERSION is not the one in src/routing_action/__init__.py
@@ -22,11 +22,24 @@ TEXT
 
 fail() { printf '%s\n' "$1" >&2 && exit 1; }
 
+# The packages take whole folders: what was left there by chance must not get in.
+refuse_strays() {
+  local strays
+  if [[ ! -e $root/.git ]]; then
+    printf 'warning: no git checkout: files that belong to no commit are not found\n' >&2
+    return
+  fi
+  strays=$(git -C "$root" ls-files --others --exclude-per-directory=.gitignore -- \
+    src templates tests/recordings/replay tests/recordings/replay-red)
+  [[ -z $strays ]] || fail "git does not track these files; add or remove them:"$'\n'"$strays"
+}
+
 build() {
   local folder=$1 bin
   mkdir -p -- "$folder"
   folder=$(cd -- "$folder" && pwd -P)
   [[ -z $(ls -A -- "$folder") ]] || fail "$folder is not empty"
+  refuse_strays
   prepare_environment release
   bin=${VENV_PYTHON%/*}
   cd -- "$root"

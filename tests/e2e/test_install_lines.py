@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,6 +85,26 @@ def test_a_line_gives_a_program_that_runs(line: str, index: str, tmp_path: Path)
         report = Path(done.stdout.splitlines()[-1])
         assert report.is_relative_to(work)
         assert report.is_file()
+        # The environment that started it is not on PATH when its commands are pasted.
+        shown_as = next(one for one in done.stdout.splitlines() if one.startswith("$ "))
+        assert os.access(shlex.split(shown_as)[1], os.X_OK)
+
+
+def test_the_line_for_the_pin_prints_the_commit_of_an_annotated_tag(tmp_path: Path) -> None:
+    """Not the tag's own object, which no workflow can check out by."""
+    text = (DOCS / "how-to" / "install.md").read_text("utf-8")
+    (line,) = (one for step in steps_of(text) for one in step.commands if "ls-remote" in one)
+
+    def call(*words: str) -> str:
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    own = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    call("git", "init", "--quiet")
+    call("git", *own, "commit", "--quiet", "--allow-empty", "--message", "one")
+    call("git", *own, "tag", "--annotate", f"v{__version__}", "--message", "one")
+    printed = call("bash", "-c", line.replace("https://github.com/OWNER/routing-action", "."))
+    assert printed.split() == [call("git", "rev-parse", "HEAD"), f"refs/tags/v{__version__}^{{}}"]
 
 
 def system_path() -> list[str]:

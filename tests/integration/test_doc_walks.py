@@ -35,7 +35,7 @@ def test_the_recorder_keeps_trials_and_how_a_run_ended(own: OwnRepository) -> No
     ]
     replayed = own.shell("routing-action run --replay=recorded --agents claude || true")
     assert "FAIL claude:one: timed out (failed 2 of 2)" in replayed
-    assert "2 runs: 2 fail;" in replayed
+    assert "2 recorded runs: 2 fail;" in replayed
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What a released version wrote is read; what a newer one wrote names the version to install."""
+"""What a released version wrote is read; what a newer one wrote says what to install."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from routing_action import __version__
+from routing_action.agents.described.routing_file import read_routing_file
 from routing_action.cli.schema import SCHEMAS, render_schema
 from routing_action.corpus.cases_file import read_cases
 from routing_action.errors import DocumentError
@@ -33,6 +34,11 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "cases.json": read_cases,
 }
 FIELDS = {name: "journal" if name == "journal.jsonl" else "schema_version" for name in READERS}
+
+EDITED = (
+    f"version {__version__}, which the file names as its writer, does not write this: "
+    "make the file again, or install a newer version, the way"
+)
 
 
 def test_every_released_version_is_kept() -> None:
@@ -85,15 +91,16 @@ def test_a_batch_of_a_released_version_is_compared_and_shown_again(
 @pytest.mark.parametrize(
     ("writer", "advice"),
     [
-        ("7.3.1", "`pip install routing-action==7.3.1`"),
-        ("; rm -rf ~", "`pip install --upgrade routing-action`"),
-        (None, "`pip install --upgrade routing-action`"),
+        ("7.3.1", "install version 7.3.1 or newer, the way"),
+        ("; rm -rf ~", "install a newer version, the way"),
+        (None, "install a newer version, the way"),
+        (__version__, EDITED),
     ],
 )
 def test_a_newer_file_names_the_version_to_install(
     name: str, writer: str | None, advice: str, tmp_path: Path
 ) -> None:
-    """As it says itself, where that is a version."""
+    """As it says itself, where that is a version newer than this one."""
     text = (KEPT / VERSIONS[-1] / name).read_text("utf-8")
     first, _, rest = text.partition("\n")
     content = json.loads(first if name == "journal.jsonl" else text)
@@ -105,7 +112,61 @@ def test_a_newer_file_names_the_version_to_install(
     with pytest.raises(DocumentError) as caught:
         READERS[name](tmp_path / name)
     assert f"field {FIELDS[name]}: is 99, routing-action {__version__} reads " in str(caught.value)
-    assert caught.value.remedy == f"install the version that wrote it: {advice}"
+    assert caught.value.remedy == f"{advice} you installed this one"
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("version", ["1", "2", 1.0, 2.0, True, None, [2]])
+def test_a_version_of_another_type_is_not_read_without_a_word(
+    name: str, version: object, tmp_path: Path
+) -> None:
+    """Whoever wrote it meant a version, and learns what to write."""
+    text = (KEPT / VERSIONS[-1] / name).read_text("utf-8")
+    first, _, rest = text.partition("\n")
+    content = json.loads(first if name == "journal.jsonl" else text)
+    content = {"cases": content} if isinstance(content, list) else content
+    written = json.dumps({**content, FIELDS[name]: version})
+    file = tmp_path / name
+    file.write_text(f"{written}\n{rest}" if name == "journal.jsonl" else written, "utf-8")
+    with pytest.raises(DocumentError, match=f"field {FIELDS[name]}: is ") as caught:
+        READERS[name](file)
+    assert caught.value.remedy
+
+
+def test_a_baseline_names_the_version_that_it_does_not_have(tmp_path: Path) -> None:
+    """A case may have that name."""
+    file = tmp_path / "provider-baseline.json"
+    entry = {"claude": {"expected_status": "pass"}}
+    file.write_text(json.dumps({"schema_version": entry}), encoding="utf-8")
+    assert "schema_version" in read_baseline(file)[0]
+    file.write_text(json.dumps({"one": entry, "schema_version": 1}, indent=1), encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        read_baseline(file)
+    assert str(caught.value) == (
+        f"{file}:7: field schema_version: unknown field\n"
+        "  remedy: remove the field: a baseline holds cases alone"
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "cause", "remedy"),
+    [
+        ("2", "is 2, ", "install a newer version, the way you installed this one"),
+        ('"1"', "is '1', ", "write 1, without quotes, or leave the field out"),
+    ],
+)
+def test_routing_toml_can_say_its_version(
+    version: str, cause: str, remedy: str, tmp_path: Path
+) -> None:
+    """As the other files that people write."""
+    file = tmp_path / "routing.toml"
+    file.write_text("schema_version = 1\n", encoding="utf-8")
+    assert read_routing_file(file)[0] == {}
+    file.write_text(f"schema_version = {version}\n", encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        read_routing_file(file)
+    assert f"field schema_version: {cause}" in str(caught.value)
+    assert caught.value.remedy == remedy
 
 
 def test_a_file_says_which_version_wrote_it() -> None:

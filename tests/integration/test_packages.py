@@ -86,6 +86,20 @@ def test_a_version_without_notes_is_no_release(
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", cause)
 
 
+def test_a_file_that_git_does_not_track_gets_into_no_package(copy: Path) -> None:
+    """It was left there by chance, and would be published without a word."""
+    for words in (("init", "--quiet"), ("add", ".")):
+        subprocess.run(["git", *words], cwd=copy, check=True)
+    (copy / ".gitignore").write_text("*.pyc\n", encoding="utf-8")
+    for name in ("ignored.pyc", "stray.py"):
+        (copy / "src" / "routing_action" / name).write_text("", encoding="utf-8")
+    done = build(copy, copy / "built")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "git does not track these files; add or remove them:", "src/routing_action/stray.py",
+    ]  # fmt: skip
+
+
 def test_the_packages_hold_what_the_demo_needs() -> None:
     """The wheel under the names that the demo looks for, the sdist in its place in a checkout."""
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
@@ -123,6 +137,10 @@ def test_the_demo_shows_both_gates_and_opens_its_report(
     finally:
         name_own_program("routing-action")
     assert done.code == 0, done.stderr
+    assert "Two pairs fail at first. The baseline knows both" in done.stdout
+    assert done.stdout.count("\n70 OK, 2 known failures\n") == 1
+    assert "72 recorded runs: 70 pass, 2 fail; took " in done.stdout
+    assert "agent time" not in done.stdout
     gates = [line for line in done.stdout.splitlines() if line.startswith("gate: ")]
     assert gates == [
         "gate: Routing is as expected", "gate: Routing gate failed: 2 regressions",
@@ -150,6 +168,7 @@ def test_two_builds_in_two_places_give_the_same_bytes(tmp_path: Path) -> None:
     for root, to in ((ROOT, "one"), (elsewhere, "two")):
         done = build(root, tmp_path / to)
         assert done.returncode == 0, done.stdout + done.stderr
+        assert ("warning: no git checkout" in done.stderr) == (to == "two")
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / to).iterdir()}
                 for to in ("one", "two"))  # fmt: skip
     assert len(one) == 4

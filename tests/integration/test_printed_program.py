@@ -15,9 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CASES = '[{"case_id": "one", "prompt": "Do it.", "expected_skill": "deploy"}]'
 
 
-def call(*words: str | Path, cwd: Path, path: str = "") -> str:
+def call(*words: str | Path, cwd: Path, path: str = "", **more: str) -> str:
     """What a command prints, with this PATH before the usual one."""
-    environ = {name: value for name, value in os.environ.items() if name != "PATH"}
+    environ = {name: value for name, value in os.environ.items() if name not in ("PATH", "UV")}
+    environ |= more
     environ["PATH"] = f"{path}{os.pathsep}{os.defpath}"
     environ["PYTHONPATH"] = str(ROOT / "src")
     done = subprocess.run(
@@ -60,6 +61,13 @@ def test_a_program_on_path_is_named_alone(program: Path) -> None:
     """The path would only be longer."""
     printed = call(program, "baseline", "check", cwd=program.parents[2], path=str(program.parent))
     assert "`routing-action baseline update --init" in printed
+
+
+def test_a_program_that_uv_put_on_path_is_named_by_its_path(program: Path) -> None:
+    """PATH is as usual again in the shell that the command is pasted into."""
+    on_path, root = str(program.parent), program.parents[2]
+    printed = call(program, "baseline", "check", cwd=root, path=on_path, UV="/usr/bin/uv")
+    assert "`'own venv/bin/routing-action' baseline update --init" in printed
 
 
 def test_a_program_elsewhere_is_named_by_its_whole_path(program: Path, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ import click
 
 from routing_action.cli.main import STARTED, run_command
 from routing_action.cli.options import path_option
+from routing_action.cli.place import name_program_here
 from routing_action.errors import ExitCode, HarnessError, UsageError
+from routing_action.files.program import own_program
 from routing_action.report.escape import printable
 
 _PACKAGE = Path(__file__).resolve().parents[1] / "demo"
@@ -56,9 +58,11 @@ def command(folder: Path | None, opens: bool) -> int:
     os.environ.setdefault(STARTED, os.path.abspath(sys.argv[0]))  # noqa: PTH100 - no link resolved
     home = _make_folder(folder)
     click.echo(f"working in {printable(str(home))}")
+    click.echo("Two pairs fail at first. The baseline knows both, so the first gate is green.")
     with chdir(home):
+        name_program_here(os.environ[STARTED])
         for words, expected in _STEPS:
-            click.echo(f"\n$ routing-action {' '.join(words)}")
+            click.echo(f"\n$ {own_program()} {' '.join(words)}")
             code = run_command(list(words))
             if code != expected:
                 click.echo(

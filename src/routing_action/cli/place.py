@@ -112,8 +112,9 @@ def name_program_here(started: str) -> None:
     """Have printed commands begin with what the person started, a path or the name alone.
 
     The name stays where PATH leads to the same program, and where something else was started.
+    uv, which sets UV, puts a program's folder on PATH for that program alone: a shell lacks it.
     """
-    path, known = Path(started), shutil.which(NAME)
+    path, known = Path(started), None if "UV" in os.environ else shutil.which(NAME)
     is_own = path.name == NAME and os.access(path, os.X_OK)
     is_elsewhere = is_own and not (known and path.samefile(known))
     name_own_program(from_here(path) if is_elsewhere else NAME)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pydantic import TypeAdapter
 
-from routing_action.agents.described.routing_file import RoutingFile
+from routing_action.agents.described.routing_file import ROUTING_SCHEMA_VERSION, RoutingFile
 from routing_action.corpus.case import Case
 from routing_action.corpus.cases_file import CASES_SCHEMA_VERSION
 from routing_action.gate.baselines import BASELINE_SCHEMA_VERSION, ENTRIES
@@ -54,7 +54,7 @@ VERSIONS = {
     "cases": CASES_SCHEMA_VERSION,
     "delta": DELTA_SCHEMA_VERSION,
     "results": SCHEMA_VERSION,
-    "routing": 1,
+    "routing": ROUTING_SCHEMA_VERSION,
 }
 """The version of each; another one is another layout, which this release does not read."""
 

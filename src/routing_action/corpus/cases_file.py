@@ -118,9 +118,10 @@ def _refuse_triggers(document: JsonText, value: object) -> None:
 
 
 def _only_cases(value: dict[str, object], document: JsonText) -> object:
-    if isinstance(value.get("schema_version"), int):
-        line = document.line_of(["schema_version"])
-        check_version(value, "schema_version", CASES_SCHEMA_VERSION, file=document.file, line=line)
+    if "schema_version" in value:
+        line, known = document.line_of(["schema_version"]), CASES_SCHEMA_VERSION
+        remedy = f"write {known}, without quotes, or leave the field out"
+        check_version(value, "schema_version", known, file=document.file, line=line, remedy=remedy)
     unknown = sorted(set(value) - {"cases", "$schema", "schema_version"})
     if unknown or "cases" not in value:
         field = unknown[0] if unknown else "cases"

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -58,7 +58,7 @@ def decode_text(data: bytes, file: str) -> str:
         raise DocumentError(cause, file=file, line=line, remedy="save the file as UTF-8") from None
 
 
-def parse_toml(data: bytes, file: str, remedy: str) -> object:
+def parse_toml(data: bytes, file: str, remedy: str) -> dict[str, Any]:
     """The value of a file's bytes; DocumentError, with the line, for what is not TOML.
 
     A key of thousands of parts would keep tomllib busy for minutes; 12 are let through.

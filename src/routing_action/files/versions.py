@@ -1,4 +1,4 @@
-"""Refuses a file of a newer version, with what to install; each reader says what it knows.
+"""Refuses a file of another version, with what to do; each reader says what it knows.
 
 docs/reference/file-versions.md tells what a version promises.
 """
@@ -17,6 +17,7 @@ WRITTEN_BY = "written_by"
 
 _RELEASE = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}")
 _PAGE = "reference/file-versions.md"
+_WAY = "the way you installed this one"
 
 
 def check_version(
@@ -26,18 +27,18 @@ def check_version(
     *,
     file: str,
     line: int | None = None,
+    remedy: str = "only routing-action writes this file: make it again",
 ) -> None:
-    """Raise DocumentError where the field is not the version that this release reads."""
+    """Raise DocumentError where the field is not the version that this release reads.
+
+    `remedy` is for what is no newer version, such as a number in quotes.
+    """
     found = content.get(field)
-    if found == known and not isinstance(found, bool):
+    if type(found) is int and found == known:
         return
-    remedy = "only routing-action writes this file: make it again"
-    if isinstance(found, int) and found > known:
-        writer = str(content.get(WRITTEN_BY, ""))
-        name = "routing-action"
-        asked = f"{name}=={writer}" if _RELEASE.fullmatch(writer) else f"--upgrade {name}"
-        remedy = f"install the version that wrote it: `pip install {asked}`"
-    shown = "missing" if found is None else repr(found)[:40]
+    if type(found) is int and found > known:
+        remedy = _name_release(str(content.get(WRITTEN_BY, "")))
+    shown = "missing" if field not in content else "null" if found is None else repr(found)[:40]
     raise DocumentError(
         f"is {shown}, routing-action {__version__} reads {known}",
         file=file,
@@ -46,3 +47,19 @@ def check_version(
         remedy=remedy,
         page=_PAGE,
     )
+
+
+def _name_release(writer: str) -> str:
+    """What to install: the release that wrote a file, where that is newer than this one."""
+    if not _RELEASE.fullmatch(writer):
+        return f"install a newer version, {_WAY}"
+    if _order(writer) > _order(__version__):
+        return f"install version {writer} or newer, {_WAY}"
+    return (
+        f"version {writer}, which the file names as its writer, does not write this: "
+        f"make the file again, or install a newer version, {_WAY}"
+    )
+
+
+def _order(release: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", release)[:3]]

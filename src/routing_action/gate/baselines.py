@@ -201,8 +201,8 @@ def _fields(entry: BaselineEntry) -> dict[str, Any]:
 
 def _parse(document: JsonText) -> Entries:
     value = document.decode()  # refuses what the model cannot see: keys that are given twice
-    if isinstance(value, dict) and isinstance(value.get(_VERSION), int):
-        check_version(value, _VERSION, BASELINE_SCHEMA_VERSION, file=document.file)
+    if isinstance(value, dict) and not isinstance(value.get(_VERSION, {}), dict):
+        _refuse_version(document, value)
     try:
         entries = ENTRIES.validate_json(document.text, strict=True)
         same: dict[BaselineEntry, BaselineEntry] = {}  # most are alike: hold each of them once
@@ -225,6 +225,14 @@ def _parse(document: JsonText) -> Entries:
         remedy=fault.remedy,
         page="reference/baseline.md",
     )
+
+
+def _refuse_version(document: JsonText, value: dict[str, Any]) -> None:
+    """Raise DocumentError for a version, which a case of that name is not."""
+    file, line = document.file, document.line_of([_VERSION])
+    remedy = "remove the field: a baseline holds cases alone"
+    check_version(value, _VERSION, BASELINE_SCHEMA_VERSION, file=file, line=line, remedy=remedy)
+    raise DocumentError("unknown field", file=file, line=line, field=_VERSION, remedy=remedy)
 
 
 _MOST_FAULTS = 20

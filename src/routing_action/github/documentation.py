@@ -26,11 +26,12 @@ def find_docs_url(environ: Mapping[str, str]) -> str:
 
 
 def explain_error(error: RoutingActionError, environ: Mapping[str, str]) -> str:
-    """Cause and remedy, and the address of the page that says more; else the page's name."""
+    """Cause and remedy, and the address of the page that says more; else its file."""
     if not error.page:
         return str(error)
     base = find_docs_url(environ)
-    return f"{error}\n  documentation: {f'{base}/' if base else 'page '}{error.page}"
+    where = f"{base}/{error.page}" if base else f"{error.page} in the repository's docs folder"
+    return f"{error}\n  documentation: {where}"
 
 
 def _installed_from() -> str:

@@ -1,4 +1,4 @@
-"""Messages lead to the documentation by a full address, never by a path of this repository."""
+"""Messages lead to the documentation by a full address, or say where its pages are."""
 
 from __future__ import annotations
 
@@ -71,12 +71,13 @@ def test_an_installation_from_git_leads_to_its_commit(
         {"url": "git@git.example:octo/ra", "vcs_info": {"commit_id": "a"}},
     ],
 )
-def test_where_no_address_is_known_the_page_is_named(
+def test_where_no_address_is_known_the_page_and_its_folder_are_named(
     monkeypatch: pytest.MonkeyPatch, record: Any  # noqa: ANN401 - any JSON
 ) -> None:  # fmt: skip
-    """No path of a machine or of this repository stands in for an address."""
+    """A package holds no pages, so no path of the machine stands in for an address."""
     install(monkeypatch, record)
-    assert explain_error(ERROR, {}).endswith("\n  documentation: page reference/cases.md#fields")
+    where = "reference/cases.md#fields in the repository's docs folder"
+    assert explain_error(ERROR, {}).endswith(f"\n  documentation: {where}")
 
 
 def test_an_error_without_a_page_names_none() -> None:

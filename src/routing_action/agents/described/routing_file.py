@@ -10,7 +10,7 @@ import hashlib
 import re
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
@@ -19,8 +19,11 @@ from routing_action.errors import DocumentError
 from routing_action.evidence.transcript import ApiFailure
 from routing_action.files.documents import find_fault, name_field, parse_toml, read_bytes
 from routing_action.files.nearest import suggest
+from routing_action.files.versions import check_version
 
 MAX_BYTES = 2**17
+ROUTING_SCHEMA_VERSION = 1
+_VERSION = "schema_version"
 _PAGE = "how-to/use-a-custom-agent.md"
 _FIX = "correct the file"
 _SHELLS = frozenset("sh bash dash ash zsh ksh fish cmd powershell pwsh busybox".split())
@@ -128,6 +131,7 @@ class Description(Model):
 class RoutingFile(Model):
     """The whole of routing.toml: agents by name."""
 
+    schema_version: Literal[1] = 1
     providers: dict[Name, Description] = Field(default_factory=dict)
 
 
@@ -157,6 +161,9 @@ def read_routing_file(path: Path) -> tuple[dict[str, Description], str]:
     data = read_bytes(path, MAX_BYTES, "name the file with --config FILE")
     file = str(path)
     value = parse_toml(data, file, _FIX)
+    if _VERSION in value:
+        remedy = f"write {ROUTING_SCHEMA_VERSION}, without quotes, or leave the field out"
+        check_version(value, _VERSION, ROUTING_SCHEMA_VERSION, file=file, remedy=remedy)
     try:
         parsed = RoutingFile.model_validate(value)
     except ValidationError as error:
@@ -165,7 +172,7 @@ def read_routing_file(path: Path) -> tuple[dict[str, Description], str]:
         if named := _NAMED.fullmatch(cause):
             where, cause = [*where, named["field"]], named["cause"]
         if kind == "extra_forbidden":
-            known = ["providers", *Description.model_fields]
+            known = [*RoutingFile.model_fields, *Description.model_fields]
             remedy = suggest(where[-1], known, "correct its name, or remove it")
         elif kind == "tuple_type" and where[-1:] == ["command"]:
             cause = "must be a list of arguments, since no shell reads it"

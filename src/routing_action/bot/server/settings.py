@@ -105,8 +105,7 @@ def read_settings(file: Path | None, environ: Mapping[str, str]) -> ServerSettin
     field, and UsageError that names a variable; neither shows a value.
     """
     text = read_bytes(file, _MAX_BYTES, f"name a file with --config; {GUIDE}") if file else b""
-    document = parse_toml(text, str(file), GUIDE)
-    values = document if isinstance(document, dict) else {}
+    values = parse_toml(text, str(file), GUIDE)
     for name in ServerSettings.model_fields:
         values[name] = _from_folder(file, name, values[name]) if name in values else None
         values[name] = environ.get(f"{PREFIX}{name.upper()}") or values[name]

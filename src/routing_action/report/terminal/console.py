@@ -165,15 +165,19 @@ def _totals(results: Results) -> Iterator[str]:
     reused = len(results.results) - len(rows)
     counts = {"pass": summary.passed, "fail": summary.fail, "infra": summary.infra_error}
     told = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
-    times = {"took {}": _busy_ms(rows), "{} of agent time": sum(row.duration_ms for row in rows)}
+    recorded = bool(results.options.replay)  # no agent spent anything now
+    spent = 0 if recorded else sum(row.duration_ms for row in rows)
+    times = {"took {}": _busy_ms(rows), "{} of agent time": spent}
     facts = [text.format(format_duration(time)) for text, time in times.items() if time]
     costs = [row.cost_usd for row in rows if row.cost_usd]
     if costs:
         agents = ", ".join(dict.fromkeys(row.agent for row in rows if row.cost_usd))
         known = sum(row.cost_usd is not None for row in rows)
         part = f" for {known} of them" if known < len(rows) else ""
-        facts.append(f"{sum(costs):.4f} USD reported by {agents}{part}")
-    runs = f"{count(summary.total - reused, 'run')}{f', {reused} reused' if reused else ''}"
+        told_when = " when recorded" if recorded else ""
+        facts.append(f"{sum(costs):.4f} USD reported by {agents}{part}{told_when}")
+    kind = "recorded run" if recorded else "run"
+    runs = f"{count(summary.total - reused, kind)}{f', {reused} reused' if reused else ''}"
     yield f"{runs}: {told or 'none ended'}{';' if facts else ''}"
     yield from (f"{fact}," for fact in facts[:-1])
     yield from facts[-1:]

@@ -186,6 +186,14 @@ def test_an_agent_that_was_measured_in_part_keeps_its_column() -> None:
     assert "infra codex:two: not measured (rate_limit): 429\n" in text
 
 
+def test_totals_of_a_replay_say_that_its_runs_and_costs_were_recorded() -> None:
+    """No agent was started, so none took time or money now."""
+    live = make_results(make_row(1, cost_usd=0.25))
+    options = live.options.model_copy(update={"replay": "recordings"})
+    text = render(live.model_copy(update={"options": options}))
+    assert "1 recorded run: 1 pass; 0.2500 USD reported by claude when recorded\n" in text
+
+
 def test_before_a_comparison_only_the_table_and_the_totals_are_shown() -> None:
     """What failed is said once, by the comparison; so is the verdict."""
     text = render(make_results(make_row(), FAILED), is_compared=True)
