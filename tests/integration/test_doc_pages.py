@@ -84,6 +84,7 @@ PREPARE: dict[str, Callable[[OwnRepository], None]] = {
     "docs/tutorial/quick-start-action.md": fresh,
     "docs/how-to/accept-a-change.md": with_a_regression,
     "docs/how-to/keep-a-history.md": with_claude_alone,
+    "docs/how-to/know-the-noise.md": with_claude_alone,
     "docs/how-to/measure-fewer-cases.md": with_an_edited_skill,
     "docs/how-to/reuse-results.md": with_a_history,
 }
@@ -98,10 +99,11 @@ def test_a_block_that_is_not_run_says_why() -> None:
 
 
 def test_most_blocks_are_run() -> None:
-    """Reasons are the exception."""
+    """Here, or by a test that their reason names; others are the exception."""
     told = [step for page in PAGES for step in steps(page) if step.commands]
     assert len(told) > 50
-    assert sum(not step.reason for step in told) > 0.7 * len(told)
+    run = [step for step in told if not step.reason or re.search(r"\btests?\b", step.reason)]
+    assert len(run) > 0.7 * len(told)
 
 
 @pytest.mark.slow
