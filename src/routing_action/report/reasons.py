@@ -152,6 +152,8 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
     if row.kind is DeltaKind.REGRESSION and row.history and row.chance is None:
         passes, trials = (sum(numbers) for numbers in zip(*row.history, strict=True))
         again = "run with --confirm auto and this --history to tell a fall from chance"
+        if row.got is Status.INFRA_ERROR:
+            again = "this time it was not run to an end"
         yield (f"before: {passes} of {trials}; {again}",)
     if row.was_red:
         yield ("red before: ", describe_before(row))

@@ -171,8 +171,8 @@ def is_probably_noise(delta: Delta, row: DeltaEntry) -> bool:
     """True where some trials passed, or few failed although the change touches nothing of it."""
     if row.got is not Status.FAIL or row.kind is not DeltaKind.REGRESSION or row.timed_out:
         return False
-    if row.chance is not None and row.chance.finding == "worse":
-        return False
+    if row.history or (row.chance is not None and row.chance.finding == "worse"):
+        return False  # what is known of its past tells, not a guess
     if " --confirm auto" in delta.run_commands.get(row.agent, ""):
         return False  # it ran, and runs again, as often as tells that
     return row.flaky or ((row.trials or 1) < _SURE and not _is_touched(delta, row))

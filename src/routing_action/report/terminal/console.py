@@ -11,6 +11,7 @@ from datetime import datetime
 
 from routing_action.corpus.baseline import Pair, Status
 from routing_action.corpus.cases_file import Corpus
+from routing_action.evidence.outcome import Outcome
 from routing_action.gate.judging.certainty import Chance
 from routing_action.gate.judging.settle import find_unproven
 from routing_action.gate.model import Delta, DeltaEntry
@@ -63,7 +64,7 @@ def render_console(
     delta = judge_alone(results, program, corpus, chances)
     doubtful = find_unproven(chances)
     rows = [row for row in delta.rows if is_worth_a_look(row)]
-    rows.sort(key=lambda row: _ORDER.index(row.got))
+    rows.sort(key=lambda row: (not row.gates, _ORDER.index(row.got)))
     lines = [*draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=doubtful)]
     lines += [""] if lines else []
     if not is_compared:
@@ -161,7 +162,9 @@ def _totals(results: Results) -> Iterator[str]:
     summary = results.summary
     rows = [row for row in results.results if not row.reused_from]
     reused = len(results.results) - len(rows)
-    counts = {"pass": summary.passed, "fail": summary.fail, "infra": summary.infra_error}
+    left = sum(row.outcome is Outcome.NOT_RUN for row in rows)
+    infra = summary.infra_error - left
+    counts = {"pass": summary.passed, "fail": summary.fail, "infra": infra}
     told = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     times = {"took {}": _busy_ms(rows), "{} of agent time": sum(row.duration_ms for row in rows)}
     facts = [text.format(format_duration(time)) for text, time in times.items() if time]
@@ -171,8 +174,9 @@ def _totals(results: Results) -> Iterator[str]:
         known = sum(row.cost_usd is not None for row in rows)
         part = f" for {known} of them" if known < len(rows) else ""
         facts.append(f"{sum(costs):.4f} USD reported by {agents}{part}")
-    runs = f"{count(summary.total - reused, 'run')}{f', {reused} reused' if reused else ''}"
-    yield f"{runs}: {told or 'none ended'}{';' if facts else ''}"
+    runs = f"{count(summary.total - reused - left, 'run')}{f', {reused} reused' if reused else ''}"
+    told = f"{told or 'none ended'}{f'; {left} not started' if left else ''}"
+    yield f"{runs}: {told}{';' if facts else ''}"
     yield from (f"{fact}," for fact in facts[:-1])
     yield from facts[-1:]
 
