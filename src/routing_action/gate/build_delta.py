@@ -203,7 +203,7 @@ def _totals(measurement: Measurement) -> Totals:
                 found.setdefault(row.agent, {})[value] = None
     rows = [row for row in rows if not row.reused_from]
     return Totals(
-        trials=sum(row.outcome is not Outcome.NOT_RUN for row in rows),
+        trials=sum(row.failure_kind != Outcome.NOT_RUN for row in rows),
         duration_ms=sum(row.duration_ms for row in rows),
         cost_usd=_sum_costs(measurement.latest),
         cost_trials=sum(row.cost_usd is not None for row in rows),

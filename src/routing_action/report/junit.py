@@ -48,23 +48,13 @@ def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place:
                 _add_proofs(proofs.setdefault(unit.agent, []), record)
     root = ET.Element("testsuites")
     _add_edits(root, delta)
-    skipped = find_skipped(delta)
     suites: dict[str, list[DeltaEntry | DeltaLeftOut]] = {}
     every: list[DeltaEntry | DeltaLeftOut] = [*delta.rows, *delta.left_out]
     for row in every:
         suites.setdefault(row.agent, []).append(row)
     for agent, rows in suites.items():
         suite = _open_suite(root, delta, agent, _suite_facts(delta, agent, place))
-        for row in rows:
-            case = _add_case(
-                suite, row.case_id, f"routing.{agent}", seconds.get((agent, row.case_id), 0.0)
-            )
-            if isinstance(row, DeltaLeftOut):
-                ET.SubElement(case, "skipped", message="left out")
-            elif (row.case_id, agent) in skipped:
-                ET.SubElement(case, "skipped", message=_line(row.error or ""))
-            else:
-                _add_row(case, delta, row, place)
+        _add_rows(suite, delta, rows, seconds, place)
         _close_suite(suite, (*_tell_unproven(rows), *proofs.get(agent, ())))
     red = root.findall("testsuite/testcase/failure") + root.findall("testsuite/testcase/error")
     if delta.conclusion is Conclusion.FAILURE and not red:
@@ -153,6 +143,25 @@ def _tell_unproven(rows: Iterable[DeltaEntry | DeltaLeftOut]) -> Iterator[str]:
             yield _line(f"{row.case_id}: {row.kind.value}: {describe_trials(row)}")
 
 
+def _add_rows(
+    suite: ET.Element,
+    delta: Delta,
+    rows: Iterable[DeltaEntry | DeltaLeftOut],
+    seconds: Mapping[tuple[str, str], float],
+    place: RunLinks,
+) -> None:
+    skipped = find_skipped(delta)
+    for row in rows:
+        time = seconds.get((row.agent, row.case_id), 0.0)
+        case = _add_case(suite, row.case_id, f"routing.{row.agent}", time)
+        if isinstance(row, DeltaLeftOut):
+            ET.SubElement(case, "skipped", message="left out")
+        elif (row.case_id, row.agent) in skipped:
+            ET.SubElement(case, "skipped", message=_line(row.error or ""))
+        else:
+            _add_row(case, delta, row, place)
+
+
 def _add_row(case: ET.Element, delta: Delta, row: DeltaEntry, place: RunLinks) -> None:
     is_fail = row.gates and row.got is Status.FAIL
     message = _line(f"{row.kind.value}: {say(describe_cause(row)) if is_fail else row.why}")
@@ -170,8 +179,9 @@ def _explain(delta: Delta, row: DeltaEntry, links: RunLinks) -> Iterator[str]:
     place = f"{delta.cases_file}:{row.line}" if row.line else delta.cases_file
     was, got = (status.value if status else "nothing" for status in (row.was, row.got))
     yield f"{place}: {row.kind.value}: {row.why}"
-    yield f"expected {was}, got {got}"
-    if row.failure_kind:
+    is_over = row.kind is DeltaKind.EXPIRED
+    yield f"expected {was}{'' if is_over else f', got {got}'}"
+    if row.failure_kind and not is_over:
         yield f"failure: {row.failure_kind}"
     if row.error:
         yield f"error: {row.error}"

@@ -131,7 +131,7 @@ def _renew(delta: Delta, group: Sequence[DeltaEntry]) -> Sentence:
     """What ends an excuse that is over; no result does."""
     pairs = join(((Name(f"{one.case_id} › {one.agent}"),) for one in group), " and ")
     own = ("sharpen the skill and remove ", Name("flaky"), " of ", *pairs, " in ")
-    later = ", or give it a later ", Name("flaky.until"), " there: a reviewed change"
+    later = ", or give it a later ", Name("flaky.until"), " there, in a reviewed change"
     return (*own, Name(delta.baseline.path), *later, "; running again does not help")
 
 
