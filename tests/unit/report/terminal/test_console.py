@@ -336,7 +336,7 @@ def test_only_what_was_started_is_a_run() -> None:
 
 def test_what_is_red_stands_first() -> None:
     """Before a pair of which trials failed as often as they always do."""
-    rows = [make_row(1, case_id="often", trial=trial, status=status, failure_kind=kind)
+    rows = [make_row(10 + trial, case_id="often", trial=trial, status=status, failure_kind=kind)
             for trial, status, kind in ((1, Status.FAIL, "mixed"), (2, Status.FAIL, "mixed"),
                                         (3, Status.PASS, None))]  # fmt: skip
     chance = Chance(Finding.SAME, 2, 3, Record(5, 10), None, 0.5)
