@@ -24,7 +24,7 @@ function makePair(line, place) {
     more: more ?? {}, units: [], prompt: prompts.get(caseId) ?? "", skills: more?.skills ?? [],
   };
   pair.unlike = (pair.more.not_alike ?? []).length > 0;
-  pair.quiet = kind === "OK" && !pair.flaky && !pair.unlike && !pair.more.before;
+  pair.quiet = kind === "OK" && !pair.flaky && !pair.unlike && !pair.more.before || Boolean(pair.more.skipped);
   byKey.set(pairKey(caseId, agent), pair);
   return pair;
 }
@@ -136,9 +136,9 @@ function listChanges() {
 function applyFilter() {
   for (const pair of pairs) pair.shown = passes(pair);
   shown.pairs = pairs.filter((pair) => pair.shown);
-  // Red ones stand first, whatever wrote the delta.
-  const changes = shown.pairs.filter((pair) => !pair.quiet);
-  shown.groups = groupChanges([...changes.filter((pair) => pair.gates), ...changes.filter((pair) => !pair.gates)]);
+  // Red ones stand first, whatever wrote the delta, and of these what was measured.
+  const rank = (pair) => (pair.gates ? Number(pair.kind === "UNMEASURED") : 2);
+  shown.groups = groupChanges(shown.pairs.filter((pair) => !pair.quiet).sort((one, other) => rank(one) - rank(other)));
   shown.changes = shown.groups.flatMap((group) => group.pairs);
   shown.units = units.filter(passesUnit);
   shown.cases = cases.filter((one) => {

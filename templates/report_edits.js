@@ -63,7 +63,7 @@ function describeCase(pair) {
 }
 
 function describeEdits(pair) {
-  if (pair.got !== "fail" && pair.kind !== "CASE EDITED") return null;
+  if (pair.kind === "EXPIRED" || pair.got !== "fail" && pair.kind !== "CASE EDITED") return null;
   const skills = skillsAtStake(pair);
   const ownCase = describeCase(pair);
   const isQuiet = !ownCase && skills.every((one) => one.before === null);

@@ -6,9 +6,10 @@ const isNarrow = matchMedia("(max-width: 640px)");
 // `columns` are {title, width, narrow, part, class, stop}, widths in pixels or as a part of the
 // table, none for what is left;
 // `rowOf(item, index)` builds the cells of a row.
-// Rows are equally high; the header stays in sight. Arrow keys move among rows, Enter opens one.
+// Rows are equally high, but on a phone, where `tall(item)` is the height of each; the header stays in sight. Arrow keys move among rows, Enter opens one.
 function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
   const list = { items: [], active: 0, element: null };
+  let tops = [0];
   const body = make("tbody", { role: "rowgroup" });
   const headRow = make("tr", { role: "row", "aria-rowindex": "1" }, ...columns.map((column, index) => head ? head(column, index) : make("th", { scope: "col", role: "columnheader", class: column.class }, column.title)));
   const columnGroup = make("colgroup", {}, ...columns.map(() => make("col")));
@@ -18,7 +19,8 @@ function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
   const nothing = make("p", { class: "empty", hidden: true }, empty);
   const port = make("div", { class: "port" }, sizer);
   list.element = make("div", { class: "list" }, port, nothing);
-  const rowHeight = () => (tall && isNarrow.matches ? tall : height);
+  const heightOf = (item) => (tall && isNarrow.matches ? tall(item) : height);
+  const place = () => { tops = [0]; for (const item of list.items) tops.push(tops.at(-1) + heightOf(item)); };
   let drawn = "";
 
   // Widths are given, not measured: the rows in sight change, and the columns must not.
@@ -29,10 +31,20 @@ function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
     if (tall && isNarrow.matches) table.style.minWidth = "";
   }
 
+  // The row at a height, by halves.
+  function rowAt(top) {
+    let [low, high] = [0, list.items.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (tops[middle + 1] <= top) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   function windowNow() {
-    const first = Math.max(0, Math.floor(port.scrollTop / rowHeight()) - OVERSCAN);
-    const room = Math.ceil((port.clientHeight || 600) / rowHeight()) + 2 * OVERSCAN;
-    return [first, Math.min(list.items.length, first + room)];
+    const bottom = port.scrollTop + (port.clientHeight || 600);
+    return [Math.max(0, rowAt(port.scrollTop) - OVERSCAN), Math.min(list.items.length, rowAt(bottom) + 1 + OVERSCAN)];
   }
 
   function draw(force) {
@@ -40,11 +52,11 @@ function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
     if (!force && drawn === `${first}-${last}`) return;
     drawn = `${first}-${last}`;
     const hadFocus = body.contains(document.activeElement);
-    table.style.marginTop = `${first * rowHeight()}px`;
+    table.style.marginTop = `${tops[first]}px`;
     const rows = [];
     for (let index = first; index < last; index += 1) {
       const row = make("tr", { role: "row", "aria-rowindex": String(index + 2), "data-index": String(index) }, ...rowOf(list.items[index], index));
-      row.style.height = `${rowHeight()}px`;
+      row.style.height = `${tops[index + 1] - tops[index]}px`;
       rows.push(row);
     }
     body.replaceChildren(...rows);
@@ -63,10 +75,10 @@ function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
   }
 
   function reveal(index) {
-    const top = index * rowHeight();
+    const top = tops[index];
     const header = headRow.offsetHeight;
     if (top < port.scrollTop) port.scrollTop = top;
-    const bottom = top + rowHeight() + header;
+    const bottom = tops[index + 1] + header;
     if (bottom > port.scrollTop + port.clientHeight) port.scrollTop = bottom - port.clientHeight;
   }
 
@@ -88,13 +100,14 @@ function makeList({ label, columns, height, rowOf, open, head, empty, tall }) {
   list.update = (items) => {
     const kept = list.items[list.active];
     list.items = items;
-    const place = kept === undefined ? -1 : items.indexOf(kept);
-    list.active = Math.max(0, place);
+    place();
+    const now = kept === undefined ? -1 : items.indexOf(kept);
+    list.active = Math.max(0, now);
     table.setAttribute("aria-rowcount", String(items.length + 1));
-    sizer.style.height = items.length ? `${items.length * rowHeight() + headRow.offsetHeight}px` : "0";
+    sizer.style.height = items.length ? `${tops.at(-1) + headRow.offsetHeight}px` : "0";
     sizer.hidden = !items.length;
     nothing.hidden = items.length > 0;
-    if (place < 0) port.scrollTop = 0;
+    if (now < 0) port.scrollTop = 0;
     draw(true);
   };
 

@@ -61,9 +61,11 @@ function makeTabs() {
 }
 
 function tell() {
-  const text = `${isFiltered() ? `${shown.pairs.length.toLocaleString("en")} of ` : ""}${count(pairs.length, "pair", "pairs")}, ${count(shown.changes.length, "change", "changes")}, ${count(shown.units.length, "unit", "units")}`;
+  const changed = shown.changes.filter((pair) => pair.kind !== "OK").length;
+  const more = shown.changes.length - changed;
+  const text = `${isFiltered() ? `${shown.pairs.length.toLocaleString("en")} of ` : ""}${count(pairs.length, "pair", "pairs")}, ${count(changed, "change", "changes")}${more ? ` and ${more.toLocaleString("en")} more worth a look` : ""}, ${count(shown.units.length, "unit", "units")}`;
   if (byId("count").textContent !== text) byId("count").textContent = text;
-  views.changes.number.textContent = ` ${shown.changes.length.toLocaleString("en")}`;
+  views.changes.number.textContent = ` ${changed.toLocaleString("en")}`;
   views.units.number.textContent = ` ${shown.units.length.toLocaleString("en")}`;
 }
 
@@ -88,7 +90,7 @@ function makeFilter() {
   byId("skill").append(...skills.map(([name, number]) => make("option", { value: String(number) }, name)));
   byId("skill").parentElement.hidden = !skills.length;
   for (const id of ["find", "status", "provider", "skill", "mark"]) byId(id).addEventListener("input", refilter);
-  for (const kind of new Set(pairs.map((pair) => pair.kind))) {
+  for (const kind of Object.keys(meta.counts)) {
     const chip = make("button", { type: "button", class: `chip k-${kind.toLowerCase().replace(" ", "-")}`, "data-kind": kind, "aria-pressed": "false" }, sign(glyphs[kind] ?? "·"), `${kind} `, make("b", {}, meta.counts[kind].toLocaleString("en")));
     chip.addEventListener("click", () => {
       filter.kind = filter.kind === kind ? "" : kind;

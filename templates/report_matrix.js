@@ -28,10 +28,13 @@ function makeMatrix(open) {
 // What the colours and signs of the matrix mean.
 function makeLegend() {
   const entries = [
-    ["pass", glyphs.pass, "pass, as expected"], ["known", glyphs.fail, "fail, as expected"], ["red", glyphs.REGRESSION, "gates: red"],
+    ["pass", glyphs.pass, "pass, as expected"], ["known", glyphs.fail, "fail, as expected"], ["red", glyphs.REGRESSION, "regression"],
+    ["red", glyphs.EXPIRED, "flaky entry past its date"], ["red", glyphs.MISSING, "no result"], ["red", glyphs.UNDECLARED, "no baseline entry"],
+    ["not-proven", glyphs["NOT PROVEN"], "failed, but not proven worse"],
     ["improvement", glyphs.IMPROVEMENT, "better than expected"], ["new", glyphs.NEW, "new"], ["infra", glyphs.INFRA, "infra error"],
-    ["changed", glyphs.CHANGED, "changed"], ["unmeasured", glyphs.UNMEASURED, "not measured"],
+    ["changed", glyphs.CHANGED, "changed"], ["case-edited", glyphs["CASE EDITED"], "case edited"], ["removed", glyphs.REMOVED, "removed"],
+    ["unmeasured", glyphs.UNMEASURED, "not measured"], ["none", "·", "no pair"],
   ];
   return make("ul", { class: "legend", "aria-label": "Legend" },
-    ...entries.map(([tone, glyph, text]) => make("li", {}, make("span", { class: `swatch ${tone}` }, sign(glyph)), text)));
+    make("li", {}, "What is red makes the gate red, whatever its sign."), ...entries.map(([tone, glyph, text]) => make("li", {}, make("span", { class: `swatch ${tone}` }, sign(glyph)), text)));
 }

@@ -139,10 +139,10 @@ function describeResult(pair) {
     pair.prompt ? make("blockquote", { class: "prompt", "aria-label": "Prompt" }, said(pair.prompt)) : null,
     make("dl", { class: "facts" },
       fact("Expected", statusWord[pair.was] ?? "nothing: no baseline entry"),
-      fact("Got", statusWord[pair.got] ?? (pair.units.length ? "no result that counts" : "no result"), more.failure ? make("span", { class: "sub" }, ", ", code(more.failure)) : null),
+      fact("Got", (pair.kind === "EXPIRED" && pair.trials ? `${pair.passed} of ${pair.trials} passed` : statusWord[pair.got]) ?? (pair.units.length ? "no result that counts" : "no result"), more.failure && pair.kind !== "EXPIRED" ? make("span", { class: "sub" }, ", ", code(more.failure)) : null),
       fact("Gate", pair.gates ? "this row makes it red" : "does not make it red")),
     pair.row ? make("dl", { class: "facts wide" }, fact("Case", sourceLink(pair))) : null,
-    more.why && more.why !== more.short && !more.why.startsWith("expected ") ? make("p", { class: "hint" }, said(more.why)) : null,
+    more.why && !more.short?.includes(more.why) && !more.why.startsWith("expected ") ? make("p", { class: "hint" }, said(more.why)) : null,
     more.error ? make("p", { class: "error" }, said(more.error)) : null,
   ];
 }

@@ -8,6 +8,17 @@ const twoLines = (first, second) => make("div", { class: "lines-2" }, make("div"
 const caseCell = (hash, one, second, attributes = {}) => stopCell({ class: "c-case", ...attributes },
   twoLines([make("a", { href: hash, tabindex: "-1" }, said(one.caseId)), make("span", { class: "on" }, " on ", said(one.agent))], second));
 
+// How high lines of text are on a phone, at least one and at most so many.
+const phoneLines = (text, most, least = 1) => 20 * Math.min(most, Math.max(least, Math.ceil(text.length / 42)));
+
+const whyTexts = (pair) => [pair.more.short ?? pair.more.why ?? "",
+  [...(pair.more.noise ?? []), ...(pair.got === "infra_error" && pair.more.error ? [pair.more.error] : [])].join("; ")];
+function changeHeight(item) {
+  if (item.isGroup) return 166;
+  const [first, second] = whyTexts(item);
+  return 84 + phoneLines(first, 3) + phoneLines(second, 6, 0);
+}
+
 // The pair of a group that says the cause in the fewest words.
 const plainest = (group) => group.pairs.reduce((best, pair) => ((pair.more.error ?? "").length < (best.more.error ?? "").length ? pair : best));
 
@@ -27,7 +38,7 @@ function groupCells(group) {
 
 function makeChanges(open) {
   const list = makeList({
-    label: "What changed", height: 68, tall: 146,
+    label: "What changed", height: 68, tall: changeHeight,
     empty: "No changed row matches the filter.",
     columns: [
       { title: "What", class: "c-word", width: 168 }, { title: "Case and provider", class: "c-case", stop: true, part: 0.38 },
@@ -36,7 +47,7 @@ function makeChanges(open) {
     rowOf: (pair) => pair.isGroup ? groupCells(pair) : [
       cell({ class: "c-word" }, pairBadge(pair), ...marksOf(pair)),
       caseCell(pairHash(pair), pair, [said(pair.prompt)]),
-      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, twoLines([said(pair.more.short ?? pair.more.why ?? "")], [said([...(pair.more.noise ?? []), ...(pair.got === "infra_error" && pair.more.error ? [pair.more.error] : [])].join("; "))])),
+      cell({ class: "c-why", title: oneLine(pair.more.why ?? "") }, twoLines(...whyTexts(pair).map((text) => [said(text)]))),
     ],
     open: (item, target) => {
       if (!item.isGroup) return open(item, target);
@@ -100,7 +111,7 @@ function makeSortedList({ orders, by, falling, ...options }) {
 
 function makeUnits(open) {
   return makeSortedList({
-    label: "Units", height: 54, tall: 102, open, empty: "No unit matches the filter.",
+    label: "Units", height: 54, tall: () => 102, open, empty: "No unit matches the filter.",
     columns: [
       { title: "Status", by: "status", class: "c-word", width: 190 }, { title: "Case and provider", by: "case", class: "c-case", stop: true },
       { title: "Time", by: "ms", class: "number", width: 126 }, { title: "Cost", by: "cost", class: "number", width: 126 },

@@ -25,22 +25,24 @@ function svg(name, attributes, ...children) {
   return element;
 }
 
-// A bar for each block: its height is the pass rate. Marks stand before the block that they begin at.
-const BAR = 5;
+// A bar for each block: its height is the pass rate; few blocks are wider. Marks stand before the block
+// that they begin at.
+const WIDTH = 320;
 const levels = "▁▂▃▄▅▆▇";
 function drawTrend(one) {
+  const step = Math.min(16, Math.floor(WIDTH / one.blocks.length));
   const parts = one.blocks.map((block, index) => {
     const level = levels.indexOf(block);
     const height = level < 0 ? 2 : 4 + level * 3.4;
     const tone = level < 0 ? "none" : level === levels.length - 1 ? "pass" : level ? "some" : "fail";
-    return svg("rect", { class: `bar-${tone}`, x: String(index * BAR), y: String(26 - height), width: String(BAR - 1), height: String(height) });
+    return svg("rect", { class: `bar-${tone}`, x: String(index * step), y: String(26 - height), width: String(step - 2), height: String(height) });
   });
   for (const [block, text] of one.marks) {
-    parts.push(svg("path", { class: "switch", d: `M${block * BAR - 0.5} 0V26m-2.5 -26h5l-2.5 4z` }, svg("title", {}, oneLine(trendTexts[text]))));
+    parts.push(svg("path", { class: "switch", d: `M${block * step - 1} 0V26m-2.5 -26h5l-2.5 4z` }, svg("title", {}, oneLine(trendTexts[text]))));
   }
-  if (one.change >= 0) parts.push(svg("path", { class: "change", d: `M${one.change * BAR - 0.5} 0V30` }, svg("title", {}, oneLine(one.told))));
+  if (one.change >= 0) parts.push(svg("path", { class: "change", d: `M${one.change * step - 1} 0V30` }, svg("title", {}, oneLine(one.told))));
   const title = `${one.passed} of ${count(one.trials, "trial", "trials")} passed, in ${count(one.runs, "run", "runs")}`;
-  return svg("svg", { class: "trend", viewBox: `-3 0 ${40 * BAR + 6} 30`, role: "img", "aria-label": title, preserveAspectRatio: "xMinYMid meet" }, ...parts);
+  return svg("svg", { class: "trend", viewBox: `-3 0 ${WIDTH + 6} 30`, role: "img", "aria-label": title, preserveAspectRatio: "xMinYMid meet" }, ...parts);
 }
 
 const trendOrders = {
@@ -50,10 +52,10 @@ const trendOrders = {
 
 function makeTrends(open) {
   const list = makeSortedList({
-    label: "Pairs over time", height: 60, tall: 180, open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
+    label: "Pairs over time", height: 60, tall: (one) => 114 + (one.told ? 18 * Math.min(4, Math.ceil(one.told.length / 42)) : 0), open: open ?? (() => {}), empty: "No pair with a history matches the filter.",
     columns: [
       { title: "Case and agent", by: "case", class: "c-case", stop: true },
-      { title: "Runs, the oldest first", class: "c-trend", width: 250 },
+      { title: "Runs, the oldest first", class: "c-trend", width: 350 },
       { title: "Pass rate", by: "rate", class: "number c-rate", width: 130 },
       { title: "Flips", by: "flips", class: "number c-flips", width: 110 },
       { title: "Time and cost", by: "ms", class: "number c-time", width: 130 },
@@ -68,10 +70,15 @@ function makeTrends(open) {
     ],
     orders: trendOrders, by: "rate", falling: ["flips", "ms"],
   });
-  const days = [...new Set([trendData?.from, trendData?.to])].join(" to ");
-  const key = (sign, text) => make("li", {}, make("span", { class: "swatch" }, sign), text);
+  const { from, to } = trendData ?? {};
+  const days = from === to ? `all on ${from}` : `from ${from} to ${to}`;
+  const key = (sign, text) => make("li", {}, sign, " ", text);
+  const bar = (tone, high = 12) => svg("svg", { class: "key", viewBox: "0 0 6 12", "aria-hidden": "true" },
+    svg("rect", { class: `bar-${tone}`, y: String(12 - high), width: "6", height: String(high) }));
   list.element.prepend(make("ul", { class: "legend", "aria-label": "Legend" },
-    key("▮", `${days}; the higher, the more passed`), key("▾", "CLI, model or description changed"), key("┆", "the rate changed")));
+    make("li", {}, `A bar is a run, or several where there are many, ${days}.`), key(bar("pass"), "all passed"),
+    key(bar("some", 7), "some passed: the higher, the more"), key(bar("fail", 4), "none passed"), key(bar("none", 2), "not measured"),
+    key(sign("▾"), "CLI, model or description changed"), key(sign("┆"), "the rate changed")));
   return list;
 }
 
@@ -82,6 +89,6 @@ function describeTrend(pair) {
   return make("section", {}, make("h3", {}, "History"), drawTrend(one),
     make("dl", { class: "facts" }, fact("Passed", `${one.passed} of ${count(one.trials, "trial", "trials")}`, make("span", { class: "sub" }, one.rate === null ? "" : `; ${percent(one.rate)} (95% interval: ${interval(one)})`)),
       fact("Runs", `${one.runs} on the default branch`), fact("Flips", String(one.flips)), fact("Streak", streakText(one))),
-    one.told ? make("p", { class: "why" }, said(one.told)) : null,
-    one.marks.length ? make("ul", { class: "notes" }, ...one.marks.map(([, text]) => make("li", {}, said(trendTexts[text])))) : null);
+    one.told ? make("p", {}, make("strong", {}, "The rate changed: "), said(one.told)) : null,
+    one.marks.length ? make("ul", { class: "notes" }, ...one.marks.map(([, text]) => make("li", {}, "changed: ", said(trendTexts[text])))) : null);
 }

@@ -8,10 +8,13 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from routing_action.gate.model import DeltaSkill
+from routing_action.corpus.baseline import Status
+from routing_action.gate.model import DeltaChance, DeltaSkill
+from routing_action.gate.rules import DeltaKind
+from routing_action.results.notes import GATE_DECIDED
 from tests.browser.chromium import VIEWS, WIDTHS, keep_screenshot, open_page, settled, show
 from tests.browser.reports import SKILLS, write, write_mixed, write_outage, write_taken
-from tests.support.report_values import make_delta, make_regression
+from tests.support.report_values import make_delta, make_entry, make_regression
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser")]
 
@@ -223,3 +226,69 @@ def test_on_a_phone_the_filters_are_one_button_away(browser: Browser, taken: Pat
         page.select_option("#skill", label="foo")
         settled(page)
         expect(page.locator("#count")).to_contain_text("2 of 4 pairs")
+
+
+def test_the_legend_explains_every_sign(browser: Browser, tmp_path: Path) -> None:
+    """What is not proven looks like nothing else."""
+    rows = (
+        make_entry("near", kind=DeltaKind.NOT_PROVEN),
+        make_entry("lost", kind=DeltaKind.INFRA, got=Status.INFRA_ERROR),
+        make_regression("over", kind=DeltaKind.EXPIRED, why="it ended"),
+    )
+    file = write(tmp_path, "signs", make_delta(*rows), [])
+    with open_page(browser, file, address="#view=matrix") as watched:
+        page = watched.page
+        legend = page.locator(".legend").inner_text()
+        signs = page.locator("#panel tbody .glyph").all_inner_texts()
+        assert all(sign.strip() in legend for sign in signs)
+        tones = page.locator("#panel tbody .heat:not(.none)").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).backgroundColor)"
+        )
+        assert len(set(tones)) == 3
+
+
+def test_on_a_phone_the_whole_reason_is_read(browser: Browser, tmp_path: Path) -> None:
+    """It wraps, and nothing of it is behind an edge."""
+    chance = DeltaChance(finding="not proven", failed=3, measured=8, before_passes=44,
+                         before_trials=46, odds=0.0083)  # fmt: skip
+    row = make_entry("near", kind=DeltaKind.NOT_PROVEN, chance=chance, passed=5, trials=8)
+    with open_page(
+        browser, write(tmp_path, "phone", make_delta(row), []), size=WIDTHS[0]
+    ) as watched:
+        second = watched.page.locator("#panel .c-why .lines-2 > :last-child")
+        expect(second).to_contain_text("so watch its history")
+        inner, outer = second.bounding_box(), watched.page.locator(ROWS).bounding_box()
+        assert inner is not None
+        assert outer is not None
+        assert inner["y"] + inner["height"] <= outer["y"] + outer["height"]
+        assert second.evaluate("one => one.scrollHeight <= one.clientHeight")
+
+
+def test_what_a_date_alone_makes_red_blames_no_edit(browser: Browser, tmp_path: Path) -> None:
+    """It says once that the entry ended, and counts what passed."""
+    over = make_regression(
+        kind=DeltaKind.EXPIRED, why="its flaky entry ended 2026-01-01", passed=2, trials=4,
+        loaded_skills=("taker",),
+    )  # fmt: skip
+    delta = make_delta(over, skills=SKILLS, edits_known=True)
+    file = write(tmp_path, "over", delta, [])
+    with open_page(browser, file, address="#pair=codex/red") as watched:
+        text = watched.page.locator("#page").inner_text()
+    assert "edited by this change" not in text
+    assert "What this change edits" not in text
+    assert text.count("its flaky entry ended 2026-01-01") == 1
+    assert "2 of 4 passed" in text
+
+
+def test_rows_as_expected_are_no_changes(browser: Browser, tmp_path: Path) -> None:
+    """They are counted apart, and one that nobody needed to run is in the matrix alone."""
+    rows = (
+        make_regression("a", got=Status.INFRA_ERROR, error=f"{GATE_DECIDED}, since red failed"),
+        make_regression(),
+        make_entry(flaky=True, passed=2, trials=3),
+    )
+    with open_page(browser, write(tmp_path, "count", make_delta(*rows), [])) as watched:
+        page = watched.page
+        expect(page.locator("#count")).to_contain_text("1 change and 1 more worth a look")
+        expect(page.locator(ROWS)).to_have_count(2)
+        expect(page.locator(ROWS).first).to_contain_text("REGRESSION")

@@ -154,3 +154,25 @@ def test_trends_have_no_barrier_that_axe_knows_and_no_row_is_wider_than_the_scre
             keep_screenshot(page, f"trends-{name}-{scheme}-{size[0]}", tmp_path)
             assert find_barriers(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_few_runs_are_wide_bars_and_the_legend_says_all(browser: Browser, tmp_path: Path) -> None:
+    """Of a single day too; a row of a phone is as high as what it says."""
+    lines = [*runs("+0-", case_id="few"), *LINES]
+    with open_page(browser, write_dashboard(tmp_path, lines), size=WIDTHS[0]) as watched:
+        page = watched.page
+        legend = page.locator(".legend")
+        for text in ("from 2026-10-01 to", "all passed", "some passed", "none passed",
+                     "not measured"):  # fmt: skip
+            expect(legend).to_contain_text(text)
+        bars = page.locator("#panel svg.trend rect").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().width)"
+        )
+        assert min(bars) >= 5
+        heights = page.locator("#panel tbody tr").evaluate_all(
+            "all => all.map(one => [one.offsetHeight, one.scrollHeight])"
+        )
+        assert len({height for height, _ in heights}) > 1
+        assert all(scroll <= height for height, scroll in heights)
+    with open_page(browser, write_dashboard(tmp_path, runs("+"))) as watched:
+        expect(watched.page.locator(".legend")).to_contain_text("all on 2026-10-01.")

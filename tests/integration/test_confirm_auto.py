@@ -110,6 +110,10 @@ def test_with_fail_fast_nothing_starts_once_a_pair_is_proven_to_be_worse(tmp_pat
     _, rows, delta = field.judge()
     assert rows["broken"]["kind"] == "REGRESSION"
     assert delta["conclusion"] == "failure"
+    assert delta["reasons"] == ["1 regression", "2 pairs were not run: the gate was decided"]
+    assert delta["totals"]["trials"] == len([one for one in done.column("error") if not one])
+    text = field.project.call("compare").stdout
+    assert "claude:later" not in text
 
 
 def test_a_red_row_says_its_numbers(tmp_path: Path) -> None:
@@ -182,6 +186,8 @@ def test_without_the_test_a_row_says_what_the_history_knows(tmp_path: Path) -> N
     field.write_history(weak=(13, 20))
     field.project.run("--case-id", "weak")
     said = " ".join(field.project.call("compare", *HISTORY).stdout.split())
+    assert " run --agents claude --confirm auto --history history --case-id weak" in said
+    assert "noise" not in said
     assert (
         "before: 13 of 20; run with --confirm auto and this --history to tell a fall from chance"
     ) in said
@@ -263,7 +269,7 @@ def test_a_run_says_that_a_flaky_entry_is_over_as_the_comparison_does(
     said = " ".join(done.stdout.split())
     assert done.code == 1
     assert "EXPIRED claude:weak: its flaky entry ended 2026-01-31" in said
-    assert "in provider-baseline.json give weak › claude a later flaky.until" in said
+    assert "give it a later flaky.until there, in a reviewed change" in said
     assert "verdict: 1 flaky entry is over" in said
     assert "claude:steady" not in said
     again = field.project.call("run", "--resume", done.artifacts.name)
@@ -309,8 +315,8 @@ def test_a_flaky_entry_that_is_over_says_so_first_and_what_ends_it(
     assert "gate: Routing gate failed" in text
     assert "1 flaky entry is past its date" in text
     assert (
-        "in provider-baseline.json give weak › claude a later flaky.until, or remove flaky; "
-        "running again does not help"
+        "sharpen the skill and remove flaky of weak › claude in provider-baseline.json, or give it "
+        "a later flaky.until there, in a reviewed change; running again does not help"
     ) in text
     comment = field.project.call("compare", "--format", "comment").stdout
     assert said in comment

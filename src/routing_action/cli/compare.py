@@ -45,6 +45,7 @@ from routing_action.results.batch_folder import RESULTS_FILE, TRANSCRIPTS
 from routing_action.results.find import list_batches
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.read import read_results
+from routing_action.results.rerun import add_history
 
 _MOST_LOOKED_AT = 20
 """Earlier batches that are read to complete one; each can be large."""
@@ -193,6 +194,12 @@ def command(
     if delta is None:
         click.echo(f"no comparison: {judged.cases} has no baseline beside it", err=True)
         return or_exit or 0
+    if history_folder is not None:
+        commands = {
+            agent: add_history(command, from_here(history_folder))
+            for agent, command in delta.run_commands.items()
+        }
+        delta = delta.model_copy(update={"run_commands": commands})
     text = delta.model_dump_json(indent=2) + "\n"
     if output is not None:
         write_atomically(output, text)

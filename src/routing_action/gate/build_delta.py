@@ -13,6 +13,7 @@ from routing_action.corpus.baseline import Pair, count_passing
 from routing_action.corpus.cases_file import Corpus
 from routing_action.corpus.influences import Influence, find_influence
 from routing_action.evidence.chance import Record
+from routing_action.evidence.outcome import Outcome
 from routing_action.files.program import own_program
 from routing_action.gate.conclusion import Policy, decide_gate
 from routing_action.gate.edits.conditions import list_conditions
@@ -202,7 +203,7 @@ def _totals(measurement: Measurement) -> Totals:
                 found.setdefault(row.agent, {})[value] = None
     rows = [row for row in rows if not row.reused_from]
     return Totals(
-        trials=len(rows),
+        trials=sum(row.failure_kind != Outcome.NOT_RUN for row in rows),
         duration_ms=sum(row.duration_ms for row in rows),
         cost_usd=_sum_costs(measurement.latest),
         cost_trials=sum(row.cost_usd is not None for row in rows),

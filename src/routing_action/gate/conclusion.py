@@ -12,6 +12,7 @@ from routing_action.evidence.chance_sequence import Sequential
 from routing_action.gate.rules import Comparison, DeltaKind, DeltaRow
 from routing_action.gate.wording import count, name_few
 from routing_action.results.measured import MEASURED_FLOOR
+from routing_action.results.notes import was_not_needed
 
 
 class Conclusion(StrEnum):
@@ -97,7 +98,7 @@ def decide_gate(comparison: Comparison, policy: Policy, *doubts: str) -> Gate:
     if policy.unmeasured_fails and kinds[DeltaKind.UNMEASURED]:
         red[DeltaKind.UNMEASURED] = kinds[DeltaKind.UNMEASURED]
     counted = (_count(red[kind], kind) for kind in DeltaKind if red[kind])
-    reasons = (*comparison.errors, *counted, *_count_lost(lost))
+    reasons = (*comparison.errors, *counted, *_count_lost(lost, gating))
     if reasons:
         return Gate(Conclusion.FAILURE, reasons)
     if lack := _find_lack(comparison):
@@ -127,13 +128,25 @@ def is_enough(got: Iterable[Status | None]) -> bool:
     return known > 0 and known >= MEASURED_FLOOR * len(found)
 
 
-def _count_lost(rows: Sequence[DeltaRow]) -> Iterator[str]:
-    """How many pairs could not be measured though they should, and why."""
+def _count_lost(lost: Sequence[DeltaRow], gating: Sequence[DeltaRow]) -> Iterator[str]:
+    """How many pairs could not be measured though they should, and why.
+
+    Those that were not needed once another one was red are counted apart.
+    """
+    is_decided = any(row.got is Status.FAIL for row in gating)
+    rows = [row for row in lost if not (is_decided and _was_not_needed(row))]
     if rows:
         found = (row.measured.row.failure_kind if row.measured else None for row in rows)
         kinds = name_few(dict.fromkeys(kind for kind in found if kind))
         cause = f" ({kinds})" if kinds else ""
         yield f"{count(len(rows), 'pair')} could not be measured{cause}"
+    if left := len(lost) - len(rows):
+        verb = "was" if left == 1 else "were"
+        yield f"{count(left, 'pair')} {verb} not run: the gate was decided"
+
+
+def _was_not_needed(row: DeltaRow) -> bool:
+    return row.measured is not None and was_not_needed(row.measured.row.error)
 
 
 def _count(number: int, kind: DeltaKind) -> str:

@@ -20,7 +20,7 @@ from routing_action.report.edits import edit_lines, name_edit
 from routing_action.report.escape import cut, printable
 from routing_action.report.reasons import describe_before, describe_cause, describe_trials, say
 from routing_action.report.steps import list_steps
-from routing_action.report.view import describe_part
+from routing_action.report.view import describe_part, find_skipped
 from routing_action.results.transcript_lines import UnitRecord
 
 _MAX_OUT = 64 * 2**10
@@ -54,9 +54,8 @@ def write_junit(out: TextIO, delta: Delta, records: Iterable[UnitRecord], place:
         suites.setdefault(row.agent, []).append(row)
     for agent, rows in suites.items():
         suite = _open_suite(root, delta, agent, _suite_facts(delta, agent, place))
-        for row in rows:
-            _add_row(suite, delta, row, seconds.get((agent, row.case_id), 0.0))
-        _close_suite(suite, proofs.get(agent, ()))
+        _add_rows(suite, delta, rows, seconds, place)
+        _close_suite(suite, (*_tell_unproven(rows), *proofs.get(agent, ())))
     red = root.findall("testsuite/testcase/failure") + root.findall("testsuite/testcase/error")
     if delta.conclusion is Conclusion.FAILURE and not red:
         suite = _open_suite(root, delta, "routing gate", {})
@@ -137,31 +136,52 @@ def _add_case(suite: ET.Element, name: str, classname: str, seconds: float) -> E
     return ET.SubElement(suite, "testcase", names, time=f"{seconds:.3f}")
 
 
-def _add_row(
-    suite: ET.Element, delta: Delta, row: DeltaEntry | DeltaLeftOut, seconds: float
+def _tell_unproven(rows: Iterable[DeltaEntry | DeltaLeftOut]) -> Iterator[str]:
+    """The numbers of what passes since that it got worse is not proven."""
+    for row in rows:
+        if isinstance(row, DeltaEntry) and row.kind is DeltaKind.NOT_PROVEN:
+            yield _line(f"{row.case_id}: {row.kind.value}: {describe_trials(row)}")
+
+
+def _add_rows(
+    suite: ET.Element,
+    delta: Delta,
+    rows: Iterable[DeltaEntry | DeltaLeftOut],
+    seconds: Mapping[tuple[str, str], float],
+    place: RunLinks,
 ) -> None:
-    case = _add_case(suite, row.case_id, f"routing.{row.agent}", seconds)
-    if isinstance(row, DeltaLeftOut):
-        ET.SubElement(case, "skipped", message="left out")
-        return
+    skipped = find_skipped(delta)
+    for row in rows:
+        time = seconds.get((row.agent, row.case_id), 0.0)
+        case = _add_case(suite, row.case_id, f"routing.{row.agent}", time)
+        if isinstance(row, DeltaLeftOut):
+            ET.SubElement(case, "skipped", message="left out")
+        elif (row.case_id, row.agent) in skipped:
+            ET.SubElement(case, "skipped", message=_line(row.error or ""))
+        else:
+            _add_row(case, delta, row, place)
+
+
+def _add_row(case: ET.Element, delta: Delta, row: DeltaEntry, place: RunLinks) -> None:
     is_fail = row.gates and row.got is Status.FAIL
     message = _line(f"{row.kind.value}: {say(describe_cause(row)) if is_fail else row.why}")
     if row.gates or row.kind is DeltaKind.INFRA:
         found = ET.SubElement(case, "failure" if row.gates else "error", message=message)
         kind = row.kind.value if row.gates else row.failure_kind or row.kind.value
         found.set("type", _line(kind))
-        found.text = "\n".join(map(printable, _explain(delta, row)))
+        found.text = "\n".join(map(printable, _explain(delta, row, place)))
     elif row.got in {None, Status.INFRA_ERROR}:
         ET.SubElement(case, "skipped", message=message)
 
 
-def _explain(delta: Delta, row: DeltaEntry) -> Iterator[str]:
+def _explain(delta: Delta, row: DeltaEntry, links: RunLinks) -> Iterator[str]:
     """Lines for a person: where the case is, what was found, and how to run it again."""
     place = f"{delta.cases_file}:{row.line}" if row.line else delta.cases_file
     was, got = (status.value if status else "nothing" for status in (row.was, row.got))
     yield f"{place}: {row.kind.value}: {row.why}"
-    yield f"expected {was}, got {got}"
-    if row.failure_kind:
+    is_over = row.kind is DeltaKind.EXPIRED
+    yield f"expected {was}{'' if is_over else f', got {got}'}"
+    if row.failure_kind and not is_over:
         yield f"failure: {row.failure_kind}"
     if row.error:
         yield f"error: {row.error}"
@@ -169,7 +189,7 @@ def _explain(delta: Delta, row: DeltaEntry) -> Iterator[str]:
     for proof in row.proofs:
         place = f"tier {proof.tier}, {proof.source_detail}"
         yield f"{proof.token} ({place}): {proof.proof_line[:_LONGEST_LINE]}"
-    yield from (f"{label}: {text}" for label, text in list_steps(delta, row))
+    yield from (f"{label}: {text}" for label, text in list_steps(delta, row, place=links))
 
 
 def _list_facts(row: DeltaEntry) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from routing_action.gate.wording import format_duration
 from routing_action.github.publication import RunLinks
 from routing_action.report.page_rows import Values, build_rows, find_mark, find_word_url
 from routing_action.report.reasons import Told
-from routing_action.report.steps import accept_command, join_rows, rerun_commands
+from routing_action.report.steps import accept_command, join_rows, record_command, rerun_commands
 from routing_action.report.view import (
     cell_text,
     changed_rows,
@@ -41,6 +41,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
     count the changed and all pairs in words; `duration` is the time of all agents together.
     """
     changed = build_rows(delta, changed_rows(delta), place)
+    red = [row for row in changed if row["gates"]]
     all_agents = find_agents(delta)
     agents = all_agents[:_MOST_AGENTS]
     totals = delta.totals
@@ -56,7 +57,8 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "unverified": delta.unverified,
         "changed": changed,
         "look": _sum_up(cell_text(row) for row in changed_rows(delta)),
-        "red": [row for row in changed if row["gates"]],
+        "red": red,
+        "expired": sum(row["kind"] is DeltaKind.EXPIRED for row in red),
         "accepted": {row.accepted for row in delta.rows if row.gates} == {True},
         "torn": list(_find_torn_cases(delta)),
         "agents": agents,
@@ -64,6 +66,7 @@ def build_page(delta: Delta, place: RunLinks) -> Values:
         "matrix": _matrix(delta, agents),
         "tally": _sum_up(_find_tally(row) for row in delta.rows),
         "baseline": _baseline(delta, place),
+        "record": record_command(place),
         "notes": delta.notes,
         "measured_with": [_facts(delta, agent, place) for agent in agents],
         "trials": totals.trials,

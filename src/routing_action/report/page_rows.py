@@ -93,7 +93,7 @@ def _row(
     """
     row = group[0]
     own = {name: "" if value is None else value for name, value in row.model_dump().items()}
-    is_red_fail = row.gates and row.got is Status.FAIL
+    is_red_fail = row.gates and row.got is Status.FAIL and row.kind is not DeltaKind.EXPIRED
     cases = list(dict.fromkeys(one.case_id for one in group))
     noise = list_noise(row, passing) if len(cases) == 1 else ()
     return own | {

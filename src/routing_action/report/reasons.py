@@ -150,9 +150,7 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
     if row.kind is DeltaKind.NOT_PROVEN:
         yield ("you may merge; a smaller fall is possible, so watch its history",)
     if row.kind is DeltaKind.REGRESSION and row.history and row.chance is None:
-        passes, trials = (sum(numbers) for numbers in zip(*row.history, strict=True))
-        again = "run with --confirm auto and this --history to tell a fall from chance"
-        yield (f"before: {passes} of {trials}; {again}",)
+        yield (_describe_past(row),)
     if row.was_red:
         yield ("red before: ", describe_before(row))
     if row.kind is DeltaKind.REGRESSION and passing:
@@ -161,6 +159,14 @@ def list_noise(row: DeltaEntry, passing: Sequence[str]) -> Iterator[Sentence]:
         yield ("stale: ", Prose(cut(row.stale, _LONGEST_NAME)))
     for note in row.not_alike[:MOST_NAMES]:
         yield ("not comparable: ", Prose(cut(note, _LONGEST_NAME)))
+
+
+def _describe_past(row: DeltaEntry) -> str:
+    """How often it passed before, and why nothing tells a fall from chance."""
+    passes, trials = (sum(numbers) for numbers in zip(*row.history, strict=True))
+    again = "run with --confirm auto and this --history to tell a fall from chance"
+    lost = "this time it was not run to an end"
+    return f"before: {passes} of {trials}; {lost if row.got is Status.INFRA_ERROR else again}"
 
 
 def describe_trials(row: DeltaEntry) -> str:

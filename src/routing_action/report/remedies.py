@@ -25,6 +25,7 @@ from routing_action.report.reasons import (
     say,
 )
 from routing_action.report.suspects import TRIALS_OF_NOISE, find_timeout, is_probably_noise
+from routing_action.results.notes import was_not_needed
 
 _DESCRIPTION = "say in its description when to use the skill, in the words of this prompt"
 
@@ -82,6 +83,7 @@ Each has an entry with meaning and example in docs/reference/failure-kinds.md.
 """
 
 
+_NOT_NEEDED = "fix the pair that the error names, which decided the gate, and run again"
 RESTORE = (
     "fix the skill and put the case back as it was, or give the edited case a case_id of its own: "
     "a new case is held to its own baseline entry"
@@ -128,9 +130,9 @@ def build_fix(delta: Delta, row: DeltaEntry, group: Sequence[DeltaEntry] = ()) -
 def _renew(delta: Delta, group: Sequence[DeltaEntry]) -> Sentence:
     """What ends an excuse that is over; no result does."""
     pairs = join(((Name(f"{one.case_id} › {one.agent}"),) for one in group), " and ")
-    what = (" a later ", Name("flaky.until"), ", or remove ", Name("flaky"))
-    again = "; running again does not help"
-    return ("in ", Name(delta.baseline.path), " give ", *pairs, *what, again)
+    own = ("sharpen the skill and remove ", Name("flaky"), " of ", *pairs, " in ")
+    later = ", or give it a later ", Name("flaky.until"), " there, in a reviewed change"
+    return (*own, Name(delta.baseline.path), *later, "; running again does not help")
 
 
 def _credentials(agent: str) -> tuple[str, ...]:
@@ -152,9 +154,7 @@ _NO_KEY = re.compile(
     r"not logged in|no authentication|missing (?:api|environment)|not set\b|must specify|/login",
     re.IGNORECASE,
 )
-_BAD_KEY = re.compile(
-    r"\b(?:invalid|incorrect|expired|revoked|rejected)\b|not valid", re.IGNORECASE
-)
+_BAD_KEY = re.compile(r"(?i)\b(?:invalid|incorrect|expired|revoked|rejected)\b|not valid")
 
 
 def _tell_acceptance(delta: Delta, row: DeltaEntry) -> Sentence:
@@ -167,10 +167,9 @@ def _tell_acceptance(delta: Delta, row: DeltaEntry) -> Sentence:
 
 
 def _raise_timeout(delta: Delta, row: DeltaEntry) -> Sentence:
-    transcript = f"transcripts/{row.unit_run_id}.stdout" if row.unit_run_id else ""
-    read = (
-        (" ", Name(transcript), " beside its results.json") if transcript else (" the transcript",)
-    )
+    read: Sentence = (" the transcript",)
+    if row.unit_run_id:
+        read = (" ", Name(f"transcripts/{row.unit_run_id}.stdout"), " beside its results.json")
     return (
         f"timed out after {find_timeout(delta, row):.15g} s: read",
         *read,
@@ -295,5 +294,7 @@ def _place(delta: Delta, row: DeltaEntry, token: str) -> Sentence:
 
 def find_remedy(failure_kind: str | None, error: str | None = None) -> str:
     """The sentence; "" where there is nothing to say. What a CLI said about a skill decides."""
+    if was_not_needed(error):
+        return _NOT_NEEDED
     refused = find_refusal_remedy(error or "") if failure_kind == "skill_unavailable" else ""
     return refused or REMEDIES.get(failure_kind or "", "")

@@ -154,6 +154,11 @@ def accept_command(row: DeltaEntry, results: str = "", place: RunLinks | None = 
     return base
 
 
+def record_command(place: RunLinks) -> str:
+    """The command that records with which CLI and model the baseline was measured."""
+    return f"{own_program()} baseline update {_name_results('', place)} --record-fingerprint"
+
+
 def _name_results(results: str, place: RunLinks | None) -> str:
     if place is None or not place.repository or not _RUN_ID.fullmatch(place.run_id):
         return f"--from {results or (place.results if place else '') or 'RESULTS'}"

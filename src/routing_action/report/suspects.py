@@ -42,7 +42,7 @@ class Suspect:
 
 def list_suspects(delta: Delta, row: DeltaEntry) -> Iterator[Suspect]:
     """The skill that took the prompt, the one that should have, and the case, where edited."""
-    if row.got is None:
+    if row.got is None or row.kind is DeltaKind.EXPIRED:  # a date made it red, no edit
         return
     for token in _list_skills(row):
         if (suspect := _suspect_skill(delta, row, token)) is not None:
@@ -54,7 +54,7 @@ def list_suspects(delta: Delta, row: DeltaEntry) -> Iterator[Suspect]:
 
 def describe_rest(delta: Delta, row: DeltaEntry) -> Iterator[Sentence]:
     """The skills that the change leaves alone, and what it edits that can move any prompt."""
-    if row.got is None:
+    if row.got is None or row.kind is DeltaKind.EXPIRED:
         return
     names = _list_skills(row)
     untouched = [name for name in names if _suspect_skill(delta, row, name) is None]
@@ -171,8 +171,8 @@ def is_probably_noise(delta: Delta, row: DeltaEntry) -> bool:
     """True where some trials passed, or few failed although the change touches nothing of it."""
     if row.got is not Status.FAIL or row.kind is not DeltaKind.REGRESSION or row.timed_out:
         return False
-    if row.chance is not None and row.chance.finding == "worse":
-        return False
+    if row.history or (row.chance is not None and row.chance.finding == "worse"):
+        return False  # what is known of its past tells, not a guess
     if " --confirm auto" in delta.run_commands.get(row.agent, ""):
         return False  # it ran, and runs again, as often as tells that
     return row.flaky or ((row.trials or 1) < _SURE and not _is_touched(delta, row))

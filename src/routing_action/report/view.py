@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 
-from routing_action.corpus.baseline import Status
+from routing_action.corpus.baseline import Pair, Status
 from routing_action.gate.conclusion import CLAIMS, Conclusion, is_enough
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
 from routing_action.gate.wording import count
+from routing_action.results.notes import was_not_needed
 
 _BLAMED = (
     DeltaKind.REGRESSION,
@@ -159,9 +160,27 @@ def is_worth_a_look(row: DeltaEntry) -> bool:
     return row.kind is not DeltaKind.OK or any(doubts)
 
 
+def find_skipped(delta: Delta) -> frozenset[Pair]:
+    """The pairs that were not run since another one is red: a reason of the gate counts them."""
+    if not any(row.gates and row.got is Status.FAIL for row in delta.rows):
+        return frozenset()
+    return frozenset((row.case_id, row.agent) for row in delta.rows if was_not_needed(row.error))
+
+
 def changed_rows(delta: Delta) -> tuple[DeltaEntry, ...]:
-    """The rows worth a look: red ones first, else in the order of the delta."""
-    return tuple(sorted(filter(is_worth_a_look, delta.rows), key=lambda row: not row.gates))
+    """The rows worth a look: red ones first, those that were measured before the others.
+
+    Else they are in the order of the delta, without those that nobody needed to run.
+    """
+    skipped = find_skipped(delta)
+    rows = (row for row in delta.rows if (row.case_id, row.agent) not in skipped)
+    return tuple(sorted(filter(is_worth_a_look, rows), key=_rank))
+
+
+def _rank(row: DeltaEntry) -> int:
+    if not row.gates:
+        return 2
+    return int(find_word(row) is DeltaKind.UNMEASURED)
 
 
 def find_word(row: DeltaEntry) -> DeltaKind:

@@ -9,8 +9,16 @@ from routing_action.evidence.transcript import FELL_BACK, OF_A_DESCRIPTION
 KEPT_WORKSPACE = "the workspace was kept: "
 """How a row's note begins that tells where `--keep-workspace` left its workspace."""
 
+GATE_DECIDED = "not run: the gate is decided"
+"""How the error of a row begins whose pair `--fail-fast` did not start."""
+
 FINDS_NO_SKILL = "finds no skill"
 """Stands in the note of a row whose agent looks for skills where the repository has none."""
+
+
+def was_not_needed(error: str | None) -> bool:
+    """Whether a pair was not run since another one had decided the gate."""
+    return bool(error) and str(error).startswith(GATE_DECIDED)
 
 
 def notes_of_agents(notes: Iterable[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from pathlib import Path, PurePath
 
@@ -93,6 +94,17 @@ def build_run_command(options: Options, agent: str, program: str) -> str:
         elif value is not None and value is not False:
             words += (name, value if isinstance(value, str) else f"{value:.15g}")
     return " ".join((program, *map(shlex.quote, words)))
+
+
+def add_history(command: str, folder: str) -> str:
+    """A run command that tells a fall from chance by this history, in place of other trials."""
+    if " --confirm auto" not in command:
+        command = f"{_TRIALS.sub('', command)} --confirm auto"
+    own = "" if " --history " in command else f" --history {shlex.quote(folder)}"
+    return command + own
+
+
+_TRIALS = re.compile(r" --(?:trials|confirm) \d+(?= |$)")
 
 
 def _confirm(options: Options) -> dict[str, str | float | None]:

@@ -12,6 +12,7 @@ from routing_action.corpus.baseline import Pair
 from routing_action.corpus.units import Unit
 from routing_action.errors import HarnessError
 from routing_action.results.model import OfferedSkill
+from routing_action.results.notes import GATE_DECIDED
 from routing_action.results.past.history import HistoryLine
 from routing_action.results.past.history_lines import digest_description
 from routing_action.results.past.records import read_past
@@ -41,7 +42,7 @@ async def measure(rounds: Rounds, plan: Plan, runner: UnitRunner, confirm: Confi
         await rounds.run(part)
         await _confirm(rounds, part, units, confirm, brakes)
         if settings.fail_fast and (red := confirm.find_red(rounds.measured)):
-            brakes.end(f"not run: the gate is decided, since {red} (--fail-fast)")
+            brakes.end(f"{GATE_DECIDED}, since {red} (--fail-fast)")
     if end_orphans(there):
         raise HarnessError(
             "processes that agents started could not be ended, so no result can be believed",

@@ -13,6 +13,7 @@ from routing_action.gate.conclusion import Conclusion, Gate, Policy, decide_gate
 from routing_action.gate.judging.tree import Tree
 from routing_action.gate.rules import DeltaKind, compare
 from routing_action.results.measured import gather
+from routing_action.results.notes import GATE_DECIDED
 from tests.support.measured import Entries, Word, batch, expect, judge, only, row
 
 PAIR = ("a", "claude")
@@ -281,6 +282,21 @@ def test_what_could_not_be_measured_is_red_but_no_regression() -> None:
     found = decide_gate(judge([batch(rows)], expect(dict.fromkeys(pairs, "pass"))), Policy())
     told = ("3 pairs could not be measured (cli_missing, quota)",)
     assert found == Gate(Conclusion.FAILURE, told)
+
+
+def test_pairs_that_nobody_needed_to_run_are_counted_apart_where_one_is_red() -> None:
+    """They are no second trouble; alone they are."""
+    lost = [
+        row(name, "claude", "infra_error", failure_kind="not_run", error=f"{GATE_DECIDED}, so")
+        for name in ("b", "c")
+    ]
+    for rows, told in (
+        ([row(*PAIR, "fail"), *lost], "2 pairs were not run: the gate was decided"),
+        ([row(*PAIR, "pass"), *lost], "2 pairs could not be measured (not_run)"),
+        ([row(*PAIR, "fail"), *lost[:1]], "1 pair was not run: the gate was decided"),
+    ):
+        ref = expect({(one.case_id, one.agent): "pass" for one in rows})
+        assert decide_gate(judge([batch(rows)], ref), Policy()).reasons[-1] == told
 
 
 def test_unmeasured_legs_are_red_or_neutral_never_green() -> None:

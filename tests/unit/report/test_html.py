@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from routing_action.errors import UsageError
 from routing_action.gate.model import DeltaProof, DeltaSkill, Edit, FieldEdit
 from routing_action.github.publication import RunLinks
 from routing_action.report.differences import show_change
+from routing_action.report.html.site import render_badge
 from routing_action.report.html.write import STATIC_ROWS
+from routing_action.results.past.trends import build_trends
 from tests.support.html_page import RED, Page, render
 from tests.support.report_values import (
     HOSTILE,
@@ -23,6 +26,7 @@ from tests.support.report_values import (
     make_record,
     make_regression,
 )
+from tests.unit.results.test_trends import runs
 
 
 def test_the_page_tells_verdict_reasons_baseline_and_run_without_any_script() -> None:
@@ -162,3 +166,11 @@ def test_a_run_outside_a_workflow_has_no_links() -> None:
     page = Page(render(place=RunLinks()))
     assert [a["href"] for tag, a in page.elements if tag == "a"] == ["#main"]
     assert page.data("meta")["cases_url"] == ""
+
+
+@pytest.mark.parametrize(
+    ("past", "colour"), [("+" * 20, "brightgreen"), ("+-" * 9 + "++", "yellow")]
+)
+def test_the_badge_is_no_green_where_a_pair_passes_too_seldom(past: str, colour: str) -> None:
+    """Though its last run passed."""
+    assert json.loads(render_badge(build_trends(runs(past))))["color"] == colour

@@ -17,6 +17,7 @@ from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.html import data as html_data
 from routing_action.report.html.script import to_script
+from routing_action.results.notes import GATE_DECIDED
 from routing_action.results.transcript_lines import TranscriptLine
 from tests.support.html_page import RED, Page, render
 from tests.support.report_values import (
@@ -215,3 +216,14 @@ def test_what_the_change_did_to_skills_and_cases_is_there_to_compare() -> None:
         ["bar", ["codex"], "same", "b/SKILL.md", None],
     ]
     assert meta["case_edits"] == {"red": ["edited", [["prompt", "old", "new"]]]}
+
+
+def test_a_pair_that_passes_has_no_kind_of_failure_and_one_not_run_is_marked() -> None:
+    """One of its trials may have failed by chance; and nobody needed to run the other."""
+    steady = make_entry("steady", flaky=True, failure_kind="missing_required")
+    lost = make_regression("lost", got=Status.INFRA_ERROR, error=f"{GATE_DECIDED}, since red")
+    pairs = Page(render(make_delta(make_regression(), steady, lost))).data("pairs")
+    more = {pair[0]: pair[12] for pair in pairs}
+    assert "failure" not in more["steady"]
+    assert more["lost"]["skipped"]
+    assert "skipped" not in more["red"]

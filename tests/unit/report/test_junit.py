@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from routing_action.corpus.baseline import Status
 from routing_action.gate.conclusion import Conclusion
-from routing_action.gate.model import Delta, DeltaProof
+from routing_action.gate.model import Delta, DeltaChance, DeltaProof
 from routing_action.gate.rules import DeltaKind
 from routing_action.github.publication import RunLinks
 from routing_action.report.junit import write_junit
+from routing_action.results.notes import GATE_DECIDED
 from routing_action.results.transcript_lines import UnitRecord
 from tests.support.report_values import (
     HOSTILE,
@@ -219,3 +220,36 @@ def test_hostile_text_stays_text(text: str) -> None:
 def test_any_text_gives_a_document_that_both_schemas_take(text: str) -> None:
     """No case, provider or message can break the document."""
     check(render_junit(hostile_delta(text.encode("utf-8", "replace").decode()), (), NOWHERE))
+
+
+def test_its_commands_name_where_the_results_are() -> None:
+    """They work when they are pasted."""
+    found = outcome(check(render_junit(make_delta(make_regression()), (), RunLinks(
+        results="out/batch"))), "red")  # fmt: skip
+    assert found is not None
+    assert "baseline update --from out/batch --cases red" in (found.text or "")
+
+
+def test_what_is_not_proven_passes_with_its_numbers() -> None:
+    """They stand in the output of the suite."""
+    chance = DeltaChance(finding="not proven", failed=3, measured=8, before_passes=44,
+                         before_trials=46, odds=0.0083)  # fmt: skip
+    row = make_entry(kind=DeltaKind.NOT_PROVEN, chance=chance, passed=5, trials=8)
+    root = check(render_junit(make_delta(row), (), NOWHERE))
+    assert outcome(root, "one") is None
+    assert root.findtext("testsuite/system-out") == (
+        "one: NOT PROVEN: failed 3 of 8; before: 44 of 46; an unchanged pair does this once in "
+        "120 runs"
+    )
+
+
+def test_what_nobody_needed_to_run_is_skipped() -> None:
+    """One failure is one cause; an entry past its date got no status that matters."""
+    lost = make_regression("b", got=Status.INFRA_ERROR, error=f"{GATE_DECIDED}, since a failed")
+    over = make_regression("over", kind=DeltaKind.EXPIRED, why="it ended")
+    root = check(render_junit(make_delta(make_regression(), lost, over), (), NOWHERE))
+    tags = [found.tag for name in ("red", "b") if (found := outcome(root, name)) is not None]
+    assert tags == ["failure", "skipped"]
+    ended = outcome(root, "over")
+    assert ended is not None
+    assert "got fail" not in (ended.text or "")

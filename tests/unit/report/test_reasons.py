@@ -271,3 +271,18 @@ def test_what_is_not_known_is_not_named() -> None:
         f"say in the description of {WANTED} that it is for such a prompt, and in that of own "
         "that it is not"
     )
+
+
+def test_where_the_past_is_known_a_fall_is_not_called_noise() -> None:
+    """The test by the history tells; a pair that did not end says so instead."""
+    row = failed(passed=2, trials=5, flaky=True, history=((47, 47),))
+    delta = make([row], Conclusion.FAILURE)
+    assert not is_probably_noise(delta, row)
+    assert "noise" not in find_fix(delta, row)
+    assert "before: 47 of 47; run with --confirm auto and this --history to tell a fall from " in (
+        "; ".join(map(say, list_noise(row, ())))
+    )
+    lost = row.model_copy(update={"got": Status.INFRA_ERROR})
+    assert [say(one) for one in list_noise(lost, ())] == [
+        "before: 47 of 47; this time it was not run to an end"
+    ]

@@ -184,3 +184,10 @@ def test_an_edited_case_is_shown_field_by_field_and_a_new_one_is_no_suspect() ->
         fields=(FieldEdit(field="prompt", before="", after="x"),),
     )
     assert not list(list_suspects(judged(row, edits=(added,)), row))
+
+
+def test_no_edit_is_a_suspect_where_a_date_alone_is_red() -> None:
+    """An entry that is past its date would be red without the change."""
+    delta = stolen()
+    row = delta.rows[0].model_copy(update={"kind": DeltaKind.EXPIRED})
+    assert not [*list_suspects(delta, row), *describe_rest(delta, row)]

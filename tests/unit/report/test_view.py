@@ -22,6 +22,7 @@ from routing_action.report.steps import accept_command, join_rows, list_steps, r
 from routing_action.report.terminal.delta_text import render_delta_text
 from routing_action.report.terminal.layout import ConsoleStyle
 from routing_action.report.view import changed_rows, count_kinds
+from routing_action.results.notes import GATE_DECIDED
 from tests.rendering.samples import BASELINE, PLACE, entry, make, regression
 from tests.support.report_values import make_delta, make_entry, make_regression
 
@@ -154,3 +155,37 @@ def test_a_change_that_accepts_all_that_is_red_is_not_told_to_fix_it() -> None:
     assert "Fix what changed" in render_comment(
         make([accepted, regression("b")], Conclusion.FAILURE), PLACE
     )
+
+
+NOT_NEEDED: dict[str, Any] = {
+    "got": Status.INFRA_ERROR,
+    "failure_kind": "not_run",
+    "error": f"{GATE_DECIDED}, since codex:red failed 2 of 2 (--fail-fast)",
+}
+
+
+def test_what_was_measured_stands_before_what_could_not_be() -> None:
+    """A cause is read first; what nobody needed to run is no row, since the gate counts it."""
+    lost = make_regression("a", got=Status.INFRA_ERROR, failure_kind="quota")
+    skipped = make_regression("b", **NOT_NEEDED)
+    rows = changed_rows(make_delta(lost, skipped, make_regression()))
+    assert [row.case_id for row in rows] == ["red", "a"]
+
+
+def test_where_nothing_else_is_red_what_was_not_run_is_a_row_that_says_why() -> None:
+    """A comparison can judge otherwise than the run did."""
+    skipped = make_regression("b", **NOT_NEEDED)
+    delta = make_delta(skipped, make_entry())
+    assert changed_rows(delta) == (skipped,)
+    fix = "fix the pair that the error names, which decided the gate, and run again"
+    assert fix in dict(list_steps(delta, skipped)).values()
+
+
+def test_the_lead_says_what_ends_an_entry_that_is_over() -> None:
+    """Beside a regression too: nobody can accept it."""
+    over = regression("b").model_copy(update={"kind": DeltaKind.EXPIRED, "why": "it ended"})
+    body = render_comment(make([regression("a"), over], Conclusion.FAILURE), PLACE)
+    assert "What is EXPIRED cannot be accepted: sharpen the skill" in body
+    alone = render_comment(make([over], Conclusion.FAILURE), PLACE)
+    assert "An entry of the baseline is past its date" in alone
+    assert "cannot be accepted" not in alone

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from routing_action.results.model import Options
-from routing_action.results.rerun import build_run_command, run_program, select_case
+from routing_action.results.rerun import add_history, build_run_command, run_program, select_case
 from tests.support.command_line import ROOT
 from tests.support.result_rows import make_results
 
@@ -102,3 +102,17 @@ def test_the_short_way_is_named_where_it_is_ours(
     assert run_program() == "routing-action run"
     Path("test.sh").chmod(0o755)
     assert run_program() == "./test.sh"
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("run --trials 5 --agents a", "run --agents a --confirm auto --history 'a b'"),
+        ("run --confirm 3 --agents a", "run --agents a --confirm auto --history 'a b'"),
+        ("run --confirm auto --agents a", "run --confirm auto --agents a --history 'a b'"),
+        ("run --confirm auto --history h", "run --confirm auto --history h"),
+    ],
+)
+def test_a_known_history_tells_how_often_to_run(command: str, told: str) -> None:
+    """In place of another number of trials, and once."""
+    assert add_history(command, "a b") == told

@@ -29,7 +29,7 @@ from routing_action.report.reasons import (
 )
 from routing_action.report.remedies import find_fix
 from routing_action.report.steps import accept_rows, describe_acceptance, rerun_command
-from routing_action.report.view import find_word, is_worth_a_look
+from routing_action.report.view import find_skipped, find_word, is_worth_a_look
 from routing_action.results.find import find_artifact
 from routing_action.results.model import UnitResult
 from routing_action.results.transcript_lines import TranscriptLine, UnitRecord
@@ -65,6 +65,7 @@ class ReportData:
         self._source = source
         self._folder = folder
         self.passing = index_passing(delta)
+        self._skipped = find_skipped(delta)
         self._numbers: dict[str, int] = {}
         self._skills: dict[str, tuple[int, str]] = {}
         self._folders: dict[str, int] = {}
@@ -108,7 +109,8 @@ class ReportData:
             "short": cut(say(describe_cause(row)), _LONGEST_TEXT),
             "noise": [cut(say(one), _LONGEST_TEXT) for one in self._noise(row)],
             "cause": self._number_cause(find_shared_cause(delta, row)),
-            "failure": row.failure_kind,
+            "skipped": (row.case_id, row.agent) in self._skipped,
+            "failure": row.failure_kind if row.got is not Status.PASS else None,
             "fix": find_fix(delta, row) if row.gates or row.got is Status.INFRA_ERROR else "",
             "error": cut(row.error or "", _LONGEST_TEXT),
             "missing": row.missing_evidence,

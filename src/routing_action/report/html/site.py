@@ -20,6 +20,7 @@ WEAK_BELOW = 0.9
 """A pair with a lower pass rate is told, also where its last run passed."""
 
 _COLOURS = ((1.0, "brightgreen"), (0.9, "green"), (0.75, "yellow"), (0.0, "red"))
+_BELOW_GREEN = 0.89
 
 
 def render_files(history: History, repository: str) -> dict[str, bytes]:
@@ -53,9 +54,11 @@ def render_site(trends: list[Trend], repository: str) -> str:
 
 def render_badge(trends: list[Trend]) -> str:
     """The JSON of an endpoint badge (the field names: shields.io/badges/endpoint-badge)."""
-    newest = [line for _, line in _list_current(trends)]
-    share = sum(map(_passes, newest)) / len(newest) if newest else 0.0
-    colour = next(name for least, name in _COLOURS if share >= least) if newest else "lightgrey"
+    current = _list_current(trends)
+    share = sum(_passes(line) for _, line in current) / len(current) if current else 0.0
+    # A pair that passes too seldom is no green, whatever its last run did.
+    share = min(share, _BELOW_GREEN) if any(_is_weak(one) for one, _ in current) else share
+    colour = next(name for least, name in _COLOURS if share >= least) if current else "lightgrey"
     badge = {
         "schemaVersion": 1,
         "label": "skill routing",

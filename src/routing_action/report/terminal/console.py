@@ -11,6 +11,7 @@ from datetime import datetime
 
 from routing_action.corpus.baseline import Status
 from routing_action.corpus.cases_file import Corpus
+from routing_action.evidence.outcome import Outcome
 from routing_action.gate.judging.settle import Weighed
 from routing_action.gate.model import Delta, DeltaEntry
 from routing_action.gate.rules import DeltaKind
@@ -61,7 +62,7 @@ def render_console(
     style = ConsoleStyle(style.colour, max(style.width, LEAST_WIDTH))
     delta = judge_alone(results, program, corpus, weighed)
     rows = [row for row in delta.rows if is_worth_a_look(row)]
-    rows.sort(key=lambda row: _ORDER.index(row.got))
+    rows.sort(key=lambda row: (not row.gates, _ORDER.index(row.got)))
     lines = [
         *draw_matrix(results, style, leave_out=_unmeasured(delta, rows), doubtful=weighed.unproven)
     ]
@@ -163,7 +164,9 @@ def _totals(results: Results) -> Iterator[str]:
     summary = results.summary
     rows = [row for row in results.results if not row.reused_from]
     reused = len(results.results) - len(rows)
-    counts = {"pass": summary.passed, "fail": summary.fail, "infra": summary.infra_error}
+    left = sum(row.outcome is Outcome.NOT_RUN for row in rows)
+    infra = summary.infra_error - left
+    counts = {"pass": summary.passed, "fail": summary.fail, "infra": infra}
     told = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
     recorded = bool(results.options.replay)  # no agent spent anything now
     spent = 0 if recorded else sum(row.duration_ms for row in rows)
@@ -177,8 +180,9 @@ def _totals(results: Results) -> Iterator[str]:
         told_when = " when recorded" if recorded else ""
         facts.append(f"{sum(costs):.4f} USD reported by {agents}{part}{told_when}")
     kind = "recorded run" if recorded else "run"
-    runs = f"{count(summary.total - reused, kind)}{f', {reused} reused' if reused else ''}"
-    yield f"{runs}: {told or 'none ended'}{';' if facts else ''}"
+    ran = count(summary.total - reused - left, kind)
+    told = f"{told or 'none ended'}{f'; {left} not started' if left else ''}"
+    yield f"{ran}{f', {reused} reused' if reused else ''}: {told}{';' if facts else ''}"
     yield from (f"{fact}," for fact in facts[:-1])
     yield from facts[-1:]
 

@@ -8,8 +8,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from routing_action.corpus.baseline import Status
+from routing_action.evidence.chance import Record
+from routing_action.evidence.chance_sequence import Finding
 from routing_action.evidence.outcome import Outcome
 from routing_action.evidence.transcript import SourceKind
+from routing_action.gate.judging.certainty import Chance
+from routing_action.gate.judging.settle import Weighed
 from routing_action.report.terminal.cells import cell_width
 from routing_action.report.terminal.console import render_console
 from routing_action.report.terminal.layout import LABEL_WIDTH, ConsoleStyle
@@ -326,3 +330,27 @@ def test_a_skill_that_a_sub_agent_loaded_is_told_as_such() -> None:
         subagent_skills=("baz",),
     )
     assert "wanted foo, got bar, baz (in a sub-agent)" in render(make_results(row))
+
+
+def test_only_what_was_started_is_a_run() -> None:
+    """Units that nobody needed are counted apart."""
+    lost = make_row(
+        3, case_id="two", status=Status.INFRA_ERROR, outcome=Outcome.NOT_RUN,
+        failure_kind="not_run", error="not run: the gate is decided",
+    )  # fmt: skip
+    assert "2 runs: 1 pass, 1 fail; 1 not started;" in render(
+        make_results(make_row(), FAILED, lost)
+    )
+
+
+def test_what_is_red_stands_first() -> None:
+    """Before a pair of which trials failed as often as they always do."""
+    rows = [make_row(10 + trial, case_id="often", trial=trial, status=status, failure_kind=kind)
+            for trial, status, kind in ((1, Status.FAIL, "mixed"), (2, Status.FAIL, "mixed"),
+                                        (3, Status.PASS, None))]  # fmt: skip
+    chance = Chance(Finding.SAME, 2, 3, Record(5, 10), None, 0.5)
+    text = render_console(
+        make_results(*rows, FAILED), reason="1 pair failed", artifacts="/tmp/batch",
+        program="./test.sh", style=ConsoleStyle(), weighed=Weighed({("often", "claude"): chance}),
+    )  # fmt: skip
+    assert text.index("FAIL codex:one") < text.index("OK claude:often")
