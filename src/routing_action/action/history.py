@@ -160,8 +160,7 @@ def _push(step: Step, new: tuple[HistoryLine, ...]) -> bool:
         changed = add_lines(files, new)
         if not changed:
             return {}
-        whole = {**files, **changed}
-        history = parse_history(whole[name] for name in sorted(whole, reverse=True))
+        history = parse_history({**files, **changed})
         return {**changed, **render_files(history, step.context.repository)}
 
     with tempfile.TemporaryDirectory() as place:

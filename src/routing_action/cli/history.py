@@ -163,7 +163,7 @@ def _fetch(copied_to: Path | None) -> History:
     if copied_to is not None:
         for name, data in files.items():
             write_atomically(copied_to / name, data.decode("utf-8", "replace"))
-    return parse_history((files[name] for name in sorted(files, reverse=True)), None)
+    return parse_history(files, None)
 
 
 def _select(

@@ -39,7 +39,6 @@ from routing_action.gate.judging.noise import (
 )
 from routing_action.gate.wording import count, name_few
 from routing_action.report.escape import printable
-from routing_action.results.find import find_result_files
 from routing_action.results.measured import MeasuredBatch
 from routing_action.results.past.known_pairs import Known, know_from_history, know_from_rows
 from routing_action.results.read import read_batches
@@ -137,7 +136,7 @@ def _read_known(history: Path | None, files: Sequence[Path]) -> Mapping[Pair, Kn
             "give --history DIR, or --results BATCH once or more",
             remedy=f"`{own_program()} noise measure --runs 5` makes such batches",
         )
-    batches = read_batches(find_result_files(files))
+    batches = read_batches(files)
     for mixture in _tell_mixture(batches):
         told = f"{mixture}: what that changed is taken for chance; name batches that are alike"
         click.echo(f"routing-action: warning: {printable(told)}", err=True)

@@ -229,7 +229,8 @@ def judge_run(
         hint = f"; `{resume_command(folder)}` continues it" if folder else ""
         return ExitCode.INTERRUPTED, f"{cause}{hint}"
     fails = [pair for pair in results.pairs if pair.status is Status.FAIL]
-    failed = [pair for pair in fails if (pair.case_id, pair.agent) not in {*excused, *ended}]
+    told = {*excused, *ended}
+    failed = [pair for pair in fails if (pair.case_id, pair.agent) not in told]
     infra = [pair for pair in results.pairs if pair.status is Status.INFRA_ERROR]
     beside = f", {_count(infra)} not measured" if infra else ""
     if failed or ended:

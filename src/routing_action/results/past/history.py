@@ -6,7 +6,7 @@ counted and left out, since another release, or two runs at once, may have writt
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,11 +79,16 @@ def read_history(folder: Path, runs: int | None = NEWEST) -> History:
     Raises OSError where the folder or a file cannot be read.
     """
     files = sorted(folder.glob("*.jsonl"), reverse=True)
-    return parse_history((file.read_bytes() for file in files), runs)
+    return _parse((file.read_bytes() for file in files), runs)
 
 
-def parse_history(files: Iterable[bytes], runs: int | None = NEWEST) -> History:
-    """The same of the files' contents, the newest file first; a pair of a batch counts once.
+def parse_history(files: Mapping[str, bytes], runs: int | None = NEWEST) -> History:
+    """The same of files' contents by their names."""
+    return _parse((files[name] for name in sorted(files, reverse=True)), runs)
+
+
+def _parse(files: Iterable[bytes], runs: int | None) -> History:
+    """The newest file comes first; a pair of a batch counts once.
 
     Older files are left alone once there are enough runs of every pair.
     """
